@@ -1,0 +1,90 @@
+package triage
+
+import "time"
+
+// Schema is the value of [Report.Schema].
+const Schema = "triagebot/report/v1"
+
+// Report is the record of one check.
+type Report struct {
+	Schema string `json:"schema"`
+	Tool   Tool   `json:"tool"`
+	Check  Check  `json:"check"`
+	Plan   Plan   `json:"plan"`
+	// Failures are the reds that were triaged, as CI showed them.
+	Failures []Failure  `json:"failures"`
+	Trials   []Trial    `json:"trials"`
+	Evidence []Evidence `json:"evidence"`
+	Verdicts []Verdict  `json:"verdicts"`
+	Cost     Cost       `json:"cost"`
+	Warnings []string   `json:"warnings"`
+}
+
+// Tool is the program that wrote a report.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// Go is the tool chain it was built with, Platform the machine's OS/arch.
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Cores    int    `json:"cores"`
+}
+
+// Check is the red check that was triaged.
+type Check struct {
+	// Repo is the repository's name when known ("owner/name"), else its folder's name.
+	Repo  string `json:"repo"`
+	Suite string `json:"suite"`
+	Head  Rev    `json:"head"`
+	Base  Rev    `json:"base"`
+	// Command is the suite's own command, when there is one.
+	Command []string `json:"command,omitempty"`
+	// Source tells where the failures were found: "report", "log", "test", "run".
+	Source string `json:"source"`
+}
+
+// Rev is one of the two trees.
+type Rev struct {
+	SHA string `json:"sha"`
+	// Ref is how the user named it, or the rule that found it ("first parent").
+	Ref string `json:"ref,omitempty"`
+	// Dirty is set when uncommitted changes were measured with it.
+	Dirty bool `json:"dirty,omitempty"`
+	// Unbuildable says why nothing could be run on it, empty when it could.
+	Unbuildable string `json:"unbuildable,omitempty"`
+}
+
+// Plan is what was to be done, and the limits it was done under.
+type Plan struct {
+	Created time.Time `json:"created"`
+	// BudgetMS bounds the whole check, TrialTimeoutMS one trial.
+	BudgetMS       int64 `json:"budget_ms"`
+	TrialTimeoutMS int64 `json:"trial_timeout_ms"`
+	// MaxTrials bounds the trials per test; 0 is the policy's own bound.
+	MaxTrials int `json:"max_trials,omitempty"`
+	// Lag is "auto", "off", or the names of the rungs.
+	Lag  string `json:"lag"`
+	Seed uint64 `json:"seed"`
+	// Alpha is the bound on a false likely-regression over the whole check.
+	Alpha float64 `json:"alpha"`
+	// Ladder lists the ids of the lag plans in the order they are tried; empty
+	// when lag is off or not to be had.
+	Ladder []string `json:"ladder,omitempty"`
+	// LagPlans has every plan that a trial names, by id.
+	LagPlans map[string]LagPlan `json:"lag_plans,omitempty"`
+	// Sites has every site that a decision or cause names, by id.
+	Sites map[string]Site `json:"sites,omitempty"`
+	// Stopped says why measuring ended early: "interrupted", "budget"; empty when it ran to its end.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// Cost is what the check used.
+type Cost struct {
+	WallMS   float64 `json:"wall_ms"`
+	SetupMS  float64 `json:"setup_ms"`
+	BuildMS  float64 `json:"build_ms"`
+	TrialMS  float64 `json:"trial_ms"`
+	Trials   int     `json:"trials"`
+	Builds   int     `json:"builds"`
+	MemoryMB float64 `json:"memory_mb,omitempty"`
+}
