@@ -1,0 +1,48 @@
+package lag
+
+const (
+	// doseSteps bounds the search for the least dose.
+	doseSteps = 9
+	// doseClose ends it when the greatest dose that passed is this near to the
+	// least that failed, as a share of it.
+	doseClose = 0.75
+	// doseFloorMS ends it too: below this the sleep of an operating system is
+	// mostly its own slack (about 0.05 ms on Linux).
+	doseFloorMS = 0.25
+	// doseCut is the step down while nothing has passed yet.
+	doseCut = 4
+	// aboveDose is how far above the least dose the cause is confirmed and its
+	// clocks are stretched.
+	aboveDose = 1.5
+)
+
+// dose finds the least factor of the set's delays that is still red, and the
+// largest that was green. It goes down by quarters until one is green, then
+// halves the gap. A single red may be chance, so the least one is asked again.
+func (s *session) dose(f *finding) {
+	f.lo, f.hi = 0, 1
+	most := largestMS(f.set)
+	if most == 0 { // yields have no dose
+		return
+	}
+	s.reserve = reserveDose
+	failed := []float64{1}
+	for range doseSteps {
+		if f.lo >= f.hi*doseClose || f.hi*most <= doseFloorMS || !s.room() {
+			break
+		}
+		mid := f.hi / doseCut
+		if f.lo > 0 {
+			mid = (f.lo + f.hi) / 2
+		}
+		if mid = roundMS(mid*most) / most; s.reds(scaled(f.set, mid, 0)) {
+			f.hi = mid
+			failed = append(failed, mid)
+		} else {
+			f.lo = mid
+		}
+	}
+	if len(failed) > 1 && s.room() && !s.reds(scaled(f.set, f.hi, 0)) {
+		f.lo, f.hi = f.hi, failed[len(failed)-2]
+	}
+}

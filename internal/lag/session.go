@@ -1,0 +1,268 @@
+package lag
+
+import (
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// answer is what one probe says. The zero value says nothing.
+type answer int
+
+const (
+	// neither: foreign red, invalid trial, or no trial to be had.
+	neither answer = iota
+	red
+	green
+)
+
+const (
+	// controlRuns is how many trials without lag tell a quiet test from a noisy
+	// one, when the caller knows nothing of it.
+	controlRuns = 3
+	// trustedControl is the number of the caller's own that replaces them.
+	trustedControl = 5
+	// confirmRuns is how often the smallest plan is run again, confirmNeed how
+	// often it must be red. A test that is red without lag now and then must be
+	// red in all of noisyRuns: at a rate of one half chance does that in 0.4 %.
+	confirmRuns = 5
+	confirmNeed = 4
+	noisyRuns   = 8
+	// noisyLimit is the plain rate above which nothing is claimed at all.
+	noisyLimit = 0.5
+	// Trials kept back by the earlier steps for the later ones.
+	reserveMinimise = 15
+	reserveAnyOf    = 16
+	reserveDose     = 10
+	reserveConfirm  = 3
+)
+
+// session is one search: the probes asked, and what they cost.
+type session struct {
+	in    Input
+	probe Probe
+	// base is what every probe's plan starts from.
+	base triage.LagPlan
+	// best is the smallest plan known to be red.
+	best triage.LagPlan
+	// votes is how many reds in a row accept a set of delays.
+	votes   int
+	control Control
+	// reserve is the number of trials that the present step must leave.
+	reserve int
+	trials  int
+	ms      float64
+	// last is the newest trial; short is set once a probe was refused for the limits.
+	last  triage.Trial
+	short bool
+	err   error
+}
+
+func newSession(in Input, probe Probe) *session {
+	if in.Limits.Trials <= 0 {
+		in.Limits.Trials = DefaultTrials
+	}
+	if in.Limits.TrialMS <= 0 {
+		in.Limits.TrialMS = DefaultTrialMS
+	}
+	hits := in.Plan.Hits
+	if hits <= 0 {
+		hits = ladderHits
+	}
+	return &session{
+		in: in, probe: probe, best: in.Plan, votes: 1,
+		base: triage.LagPlan{Version: triage.PlanVersion, Name: "explain", Hits: hits, BudgetMS: in.Plan.BudgetMS},
+	}
+}
+
+// room reports whether one more trial fits while the reserve is kept, by count
+// and by the mean duration so far.
+func (s *session) room() bool {
+	if s.err != nil {
+		return false
+	}
+	if s.trials+1+s.reserve > s.in.Limits.Trials {
+		return false
+	}
+	mean := s.in.Red.DurationMS
+	if s.trials > 0 {
+		mean = s.ms / float64(s.trials)
+	}
+	return s.ms+mean*float64(1+s.reserve) <= s.in.Limits.TrialMS
+}
+
+// ask runs one probe.
+func (s *session) ask(p triage.LagPlan) answer {
+	if !s.room() {
+		s.short = true
+		return neither
+	}
+	t, err := s.probe(p)
+	if err != nil {
+		s.err = err
+		return neither
+	}
+	s.trials++
+	s.ms += t.DurationMS
+	s.last = t
+	switch {
+	case t.SameFailure(s.in.Reference):
+		return red
+	case t.Outcome == triage.Pass:
+		return green
+	}
+	return neither
+}
+
+// plan is the base plan with these delays.
+func (s *session) plan(us []unit) triage.LagPlan {
+	p := s.base
+	p.Decisions = decisions(us)
+	return p
+}
+
+// reds reports whether the plan is red in the session's number of votes, in a row.
+func (s *session) reds(us []unit) bool {
+	p := s.plan(us)
+	for range s.votes {
+		if s.ask(p) != red {
+			return false
+		}
+	}
+	s.best = p
+	s.best.Stretch = triage.Stretch{}
+	return true
+}
+
+// settle asks a plan until it is clear: green when it is green twice, red when
+// it is red as often as the session's votes; of three answers the more.
+func (s *session) settle(p triage.LagPlan) answer {
+	reds, greens := 0, 0
+	for range 3 {
+		switch s.ask(p) {
+		case red:
+			reds++
+		case green:
+			greens++
+		}
+		switch {
+		case greens == 2:
+			return green
+		case reds == s.votes && greens == 0, reds == 2:
+			return red
+		}
+	}
+	return neither
+}
+
+// known are the red trial's decisions at sites that exist.
+func (s *session) known() []triage.Decision {
+	if len(s.in.Sites) == 0 {
+		return s.in.Red.Decisions
+	}
+	var ds []triage.Decision
+	for _, d := range s.in.Red.Decisions {
+		if _, ok := s.in.Sites[d.Site]; ok {
+			ds = append(ds, d)
+		}
+	}
+	return ds
+}
+
+// replay finds a form of the delays taken that is red twice: for a rung with one
+// dose every hit of each site (which is what the rung did), for a random one the
+// very decisions; then the other form; then both with the pause at cleanup.
+func (s *session) replay() ([]unit, bool) {
+	s.reserve = reserveMinimise
+	ds := s.known()
+	p := s.in.Plan
+	every := p.Probability == 0 && p.MinMS == p.MaxMS && len(p.Decisions) == 0
+	pauses := []float64{0}
+	if p.CleanupMS > 0 {
+		pauses = append(pauses, p.CleanupMS)
+	}
+	for _, pause := range pauses {
+		for _, e := range []bool{every, !every} {
+			s.base.CleanupMS = pause
+			set := units(ds, e)
+			if s.twice(s.plan(set)) {
+				return set, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// twice reports whether a plan is red in two of at most three trials.
+func (s *session) twice(p triage.LagPlan) bool {
+	reds := 0
+	for i := range 3 {
+		if s.ask(p) == red {
+			reds++
+		}
+		if reds == 2 {
+			s.best = p
+			return true
+		}
+		if i-reds >= 1 { // two that were not red
+			return false
+		}
+	}
+	return false
+}
+
+// quietEnough learns how the test does without lag. Where it is red there too,
+// one red says little, and each set is asked twice.
+func (s *session) quietEnough() bool {
+	s.control = s.in.Control
+	if s.control.Runs < trustedControl {
+		s.reserve = reserveMinimise
+		p := triage.LagPlan{Version: triage.PlanVersion, Name: "no-lag", CleanupMS: s.base.CleanupMS}
+		for range controlRuns {
+			switch s.ask(p) {
+			case red:
+				s.control.Red++
+				s.control.Runs++
+			case green:
+				s.control.Runs++
+			}
+		}
+	}
+	if s.control.Red > 0 {
+		s.votes = 2
+	}
+	return s.control.Runs == 0 || float64(s.control.Red)/float64(s.control.Runs) <= noisyLimit
+}
+
+// confirm runs the smallest plan again, unstretched and under its own name.
+func (s *session) confirm(set []unit) (reds, runs int, ok bool) {
+	s.reserve = reserveConfirm
+	p := s.plan(set)
+	p.Name, p.Stretch = "cause", triage.Stretch{}
+	want, need := confirmRuns, confirmNeed
+	if s.control.Red > 0 {
+		want, need = noisyRuns, noisyRuns
+	}
+	for asked := 0; runs < want && asked < want+2 && runs-reds <= want-need; asked++ {
+		switch s.ask(p) {
+		case red:
+			reds++
+			runs++
+		case green:
+			runs++
+		}
+	}
+	if ok = reds >= need; ok {
+		s.best = p
+	}
+	return reds, runs, ok
+}
+
+// why is the reason why a step found nothing: the limits, when they were in its way.
+func (s *session) why(found string) string {
+	switch {
+	case s.err != nil:
+		return "the search was ended before its end"
+	case s.short:
+		return "the search used up its trials"
+	}
+	return found
+}

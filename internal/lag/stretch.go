@@ -1,0 +1,177 @@
+package lag
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+const (
+	stretchTimeouts = 50
+	stretchSleeps   = 20
+	// A stretch adds to one clock at most stretchFloorMS plus stretchLag times
+	// the delay injected, and never more than stretchCapMS. What a plan delays
+	// by L in all cannot push a deadline by more than L, so ten times that is
+	// ample; and a test that waits its deadline out, as one that lost an event
+	// does, is not held for 20 s a trial.
+	stretchFloorMS = 1000
+	stretchLag     = 10
+	stretchCapMS   = 20_000
+	// budgetShare: a deadline was really used up only if the least delays add up
+	// to this share of it. Below that the red is a race whose symptom needs a
+	// clock to show.
+	budgetShare = 0.2
+	// budgetLeastMS stands in for the share when the deadline's length cannot
+	// be read from its line; raceMostMS is the delay in all from which a red
+	// without any clock in reach is no longer believed to be a race.
+	budgetLeastMS = 25
+	raceMostMS    = 100
+)
+
+// longTimeouts stretches the timeouts as far as these delays call for.
+func longTimeouts(set []unit) triage.Stretch {
+	return triage.Stretch{Timeouts: stretchTimeouts, CapMS: stretchCap(set)}
+}
+
+func stretchCap(set []unit) float64 {
+	return min(stretchCapMS, stretchFloorMS+stretchLag*totalMS(set))
+}
+
+// wholeStretched tells cheaply whether the whole plan only trips deadlines.
+func (s *session) wholeStretched(set []unit) answer {
+	if len(set) == 1 {
+		return neither
+	}
+	s.reserve = reserveMinimise
+	p := s.plan(set)
+	p.Stretch = longTimeouts(set)
+	return s.settle(p)
+}
+
+// classify stretches the clocks just above the least dose and builds the cause.
+func (s *session) classify(f finding) *triage.Cause {
+	s.reserve = 0
+	timeouts := s.base.Stretch
+	if timeouts.Timeouts == 0 {
+		timeouts = longTimeouts(f.set)
+		switch clock, got := s.clock(f, timeouts); {
+		case got == neither:
+			return s.unstable(s.why("neither red nor green when timeouts are stretched"))
+		case got == green && clock == nil:
+			return s.unstable(s.why("green with the timeouts stretched, yet no single timeout does it"))
+		case got == green && s.usedUp(f, *clock):
+			return s.timeBudget(f, clock)
+		case got == green:
+			c := s.race(f)
+			addNote(c, fmt.Sprintf("it shows through the timeout at %s, which the delay is far too small to use up", place(*clock)))
+			return c
+		}
+	}
+	sleeps := timeouts
+	sleeps.Timeouts, sleeps.Sleeps = s.base.Stretch.Timeouts, stretchSleeps
+	switch clock, got := s.clock(f, sleeps); {
+	case got == neither:
+		return s.unstable(s.why("neither red nor green when sleeps are stretched"))
+	case got == green && clock == nil:
+		return s.unstable(s.why("green with the sleeps stretched, yet no single sleep does it"))
+	case got == green:
+		return s.fixedSleep(f, clock)
+	}
+	if f.leastMS() >= raceMostMS {
+		return s.timeBudget(f, nil)
+	}
+	return s.race(f)
+}
+
+// clock asks whether a stretch turns the set green and, if so, which one clock
+// is enough for it. No clock with green is no answer to build on.
+func (s *session) clock(f finding, st triage.Stretch) (*triage.Site, answer) {
+	p := s.plan(f.set)
+	p.Stretch = st
+	got := s.settle(p)
+	if got != green {
+		return nil, got
+	}
+	ids, kept := s.reached(st)
+	calm := func(ids []string) bool {
+		p.Stretch.Sites = slices.Concat(ids, kept)
+		for range s.votes {
+			if s.ask(p) != green {
+				return false
+			}
+		}
+		return true
+	}
+	for len(ids) > 1 {
+		half := len(ids) / 2
+		switch {
+		case calm(ids[:half]):
+			ids = ids[:half]
+		case calm(ids[half:]):
+			ids = ids[half:]
+		default:
+			return nil, green
+		}
+	}
+	if len(ids) == 0 {
+		return nil, green
+	}
+	site := s.site(ids[0])
+	return &site, green
+}
+
+// reached are the clocks of the stretch's own kind that the last trial changed;
+// kept are the timeouts that a stretch of the sleeps leaves stretched.
+func (s *session) reached(st triage.Stretch) (ids, kept []string) {
+	own, other := triage.KindTimeout, triage.KindSleep
+	if st.Sleeps > 1 {
+		own, other = other, own
+	}
+	for _, id := range s.last.Stretched {
+		site, ok := s.in.Sites[id]
+		switch {
+		case !ok && len(s.in.Sites) > 0:
+		case site.Kind != other:
+			ids = append(ids, id)
+		case own == triage.KindSleep && st.Timeouts > 1:
+			kept = append(kept, id)
+		}
+	}
+	return ids, kept
+}
+
+// leastMS is the least delay in all that failed: of the set as it is confirmed,
+// without the margin put on top.
+func (f finding) leastMS() float64 { return totalMS(f.set) * f.hi / min(1, f.hi*aboveDose) }
+
+// usedUp reports whether the delays can have used a deadline up.
+func (s *session) usedUp(f finding, clock triage.Site) bool {
+	if ms, ok := durationMS(clock.Text); ok {
+		return f.leastMS() >= budgetShare*ms
+	}
+	return f.leastMS() >= budgetLeastMS
+}
+
+var (
+	duration = regexp.MustCompile(`(?:(\d+(?:\.\d+)?)\s*\*\s*)?\btime\.(Nanosecond|Microsecond|Millisecond|Second|Minute)\b(?:\s*\*\s*(\d+(?:\.\d+)?))?`)
+	unitMS   = map[string]float64{"Nanosecond": 1e-6, "Microsecond": 1e-3, "Millisecond": 1, "Second": 1000, "Minute": 60_000}
+)
+
+// durationMS reads the one duration written out in a source line, in
+// milliseconds; a line with none or with several says nothing.
+func durationMS(text string) (float64, bool) {
+	all := duration.FindAllStringSubmatch(text, 2)
+	if len(all) != 1 {
+		return 0, false
+	}
+	ms := unitMS[all[0][2]]
+	for _, factor := range []string{all[0][1], all[0][3]} {
+		if n, err := strconv.ParseFloat(factor, 64); err == nil {
+			ms *= n
+		}
+	}
+	return ms, ms > 0
+}
