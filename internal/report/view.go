@@ -1,0 +1,299 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// A view is a report made ready for a page: chosen, ordered and put into words,
+// but not escaped.
+type view struct {
+	report   triage.Report
+	headline string
+	stopped  string
+	rows     []row
+	// lag and order say whether any row has such arms.
+	lag, order bool
+	footer     []prose
+}
+
+// A row is one test.
+type row struct {
+	verdict  triage.Verdict
+	evidence triage.Evidence
+	failure  triage.Failure
+	// title names the test, with its package where the name alone is not unique.
+	title string
+	// label is the verdict in a few words, bound its error bound or rate.
+	label, bound string
+	head, base   cell
+	// lagHead and lagBase are of the one lag plan that says most; lagDose is its delay.
+	lagHead, lagBase cell
+	lagDose          string
+	// orderHead and orderBase are in the company of the package.
+	orderHead, orderBase cell
+	// same are the tests that share this verdict without a run of their own.
+	same []string
+	// sections are the argument.
+	sections []section
+}
+
+// A section is one titled part of the argument for a verdict.
+type section struct {
+	title string
+	lines []prose
+	// block is text to be shown as it is; command is a command line.
+	block, command string
+}
+
+// A cell is one arm of one test.
+type cell struct {
+	tally triage.Tally
+	shown bool
+}
+
+func newView(r triage.Report) view {
+	v := view{report: r, headline: Headline(r), stopped: stopped(r.Plan.Stopped), footer: footer(r)}
+	titles := titlesOf(r)
+	for _, verdict := range r.Verdicts {
+		w := newRow(r, verdict, titles)
+		v.lag = v.lag || w.lagHead.shown || w.lagBase.shown
+		v.order = v.order || w.orderHead.shown || w.orderBase.shown
+		v.rows = append(v.rows, w)
+	}
+	slices.SortStableFunc(v.rows, func(a, b row) int { return cmp.Compare(rank(a.verdict), rank(b.verdict)) })
+	v.collapse()
+	return v
+}
+
+// rank puts what needs a person first.
+func rank(v triage.Verdict) int {
+	switch {
+	case v.Class == triage.LikelyRegression:
+		return 0
+	case v.Yours():
+		return 1
+	case v.Class == triage.Inconclusive:
+		return 2
+	}
+	return 3
+}
+
+// maxRows is the number of tests up to which each has its own row. Above it the
+// tests that share a verdict are counted under the one that was measured.
+const maxRows = 20
+
+func (v *view) collapse() {
+	if len(v.rows) <= maxRows {
+		return
+	}
+	measured := map[triage.Target]int{}
+	var kept []row
+	for _, w := range v.rows {
+		if w.verdict.SameAs == nil {
+			measured[w.verdict.Target] = len(kept)
+			kept = append(kept, w)
+		}
+	}
+	for _, w := range v.rows {
+		if w.verdict.SameAs == nil {
+			continue
+		}
+		i, ok := measured[*w.verdict.SameAs]
+		if !ok {
+			kept = append(kept, w)
+			continue
+		}
+		kept[i].same = append(kept[i].same, w.title)
+	}
+	v.rows = kept
+}
+
+func newRow(r triage.Report, v triage.Verdict, titles map[triage.Target]string) row {
+	w := row{
+		verdict: v, title: titles[v.Target],
+		label: ClassLabel(v.Class, v.Origin), bound: bound(v.Bound),
+		evidence: evidenceOf(r, v), failure: failureOf(r, v.Target),
+	}
+	if v.Class == triage.Inconclusive && len(v.Reasons) > 0 {
+		w.label += ": " + ReasonLabel(v.Reasons[0])
+	}
+	w.head = w.cell(triage.Arm{})
+	w.base = w.cell(triage.Arm{Side: triage.Base})
+	w.orderHead = w.cell(triage.Arm{Scope: triage.InPackage})
+	w.orderBase = w.cell(triage.Arm{Scope: triage.InPackage, Side: triage.Base})
+	if lag, ok := w.bestLag(); ok {
+		w.lagHead, w.lagBase = w.cell(lag.On(triage.Head)), w.cell(lag.On(triage.Base))
+		w.lagDose = dose(r.Plan.LagPlans[lag.Lag])
+	}
+	w.sections = argument(r, w, titles)
+	return w
+}
+
+func (w row) cell(a triage.Arm) cell {
+	t := w.evidence.Tally(a)
+	return cell{t, len(t.Sequence) > 0}
+}
+
+// bestLag is the lag arm that the verdict stands on: most reds like the
+// reference on either side, then most trials.
+func (w row) bestLag() (triage.Arm, bool) {
+	var best triage.Arm
+	score, found := -1, false
+	for _, t := range w.evidence.Tallies {
+		if t.Arm.Lag == "" {
+			continue
+		}
+		other := w.evidence.Tally(t.Arm.On(1 - t.Arm.Side))
+		s := 1000*(t.Same+other.Same) + t.N() + other.N()
+		if s > score {
+			best, score, found = t.Arm, s, true
+		}
+	}
+	return best, found
+}
+
+func dose(p triage.LagPlan) string {
+	switch {
+	case p.MaxMS == 0:
+		return ""
+	case p.MinMS == p.MaxMS || p.MinMS == 0:
+		return duration(p.MaxMS)
+	}
+	return duration(p.MinMS) + "–" + duration(p.MaxMS)
+}
+
+func bound(b triage.Bound) string {
+	switch {
+	case b.Text != "":
+		return b.Text
+	case b.RateHigh > 0:
+		return percent(b.RateLow) + "–" + percent(b.RateHigh)
+	case b.Wrong > 0:
+		return "wrong ≤ " + percent(b.Wrong)
+	}
+	return ""
+}
+
+func evidenceOf(r triage.Report, v triage.Verdict) triage.Evidence {
+	for _, e := range r.Evidence {
+		if e.Target == v.Target {
+			return e
+		}
+	}
+	return triage.Evidence{Target: v.Target}
+}
+
+func failureOf(r triage.Report, t triage.Target) triage.Failure {
+	for _, f := range r.Failures {
+		if f.Target == t {
+			return f
+		}
+	}
+	return triage.Failure{Target: t}
+}
+
+// titlesOf names each target as shortly as stays unique: the test, else with
+// the last part of its package, else in full.
+func titlesOf(r triage.Report) map[triage.Target]string {
+	all := map[triage.Target]bool{}
+	for _, v := range r.Verdicts {
+		all[v.Target] = true
+	}
+	forms := []func(triage.Target) string{shortTitle, packageTitle, triage.Target.String,
+		func(t triage.Target) string { return strings.TrimSpace(t.Suite + " " + t.String()) }}
+	out := map[triage.Target]string{}
+	for _, form := range forms {
+		used := map[string]int{}
+		for t := range all {
+			used[form(t)]++
+		}
+		for t := range all {
+			if _, named := out[t]; !named && used[form(t)] == 1 {
+				out[t] = form(t)
+			}
+		}
+	}
+	for t := range all {
+		if _, named := out[t]; !named {
+			out[t] = fmt.Sprintf("%s %s %s", t.Suite, t.Framework, t)
+		}
+	}
+	return out
+}
+
+func shortTitle(t triage.Target) string {
+	switch {
+	case t.Test != "":
+		return t.Test
+	case t.Package != "":
+		return t.Package
+	}
+	return "the command"
+}
+
+func packageTitle(t triage.Target) string {
+	if t.Test == "" {
+		return t.Package
+	}
+	return path.Base(t.Package) + " " + t.Test
+}
+
+// dotsShown caps the dots of a cell, so that a table fits on a phone.
+const dotsShown = 12
+
+// dots shows the first outcomes of an arm in their order and the count of reds
+// like the reference.
+func (c cell) dots() string {
+	if !c.shown {
+		return ""
+	}
+	var b strings.Builder
+	marks := strings.NewReplacer("F", "●", "o", "◍", ".", "○", "-", "–")
+	seq := c.tally.Sequence
+	if len(seq) > dotsShown {
+		b.WriteString(marks.Replace(seq[:dotsShown]) + "…")
+	} else {
+		b.WriteString(marks.Replace(seq))
+	}
+	if n := c.tally.N(); n > 0 {
+		fmt.Fprintf(&b, " %d/%d", c.tally.Same, n)
+	}
+	return b.String()
+}
+
+// legend explains the marks that the rows use.
+func (v view) legend() string {
+	var other, rest bool
+	for _, w := range v.rows {
+		for _, t := range w.evidence.Tallies {
+			other = other || t.Other > 0
+			rest = rest || len(t.Sequence) > t.N()
+		}
+	}
+	s := "● failed as in CI, ○ passed"
+	if other {
+		s += ", ◍ failed in another way"
+	}
+	if rest {
+		s += ", – does not count"
+	}
+	return s + "; one mark a run, in order. The failure in CI itself is not counted."
+}
+
+func stopped(why string) string {
+	switch why {
+	case "":
+		return ""
+	case "interrupted":
+		return "Measuring was interrupted: this is what was known by then."
+	case "budget":
+		return "The time budget was used up: this is what was known by then."
+	}
+	return "Measuring ended early: this is what was known by then."
+}
