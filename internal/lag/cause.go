@@ -106,7 +106,7 @@ func cleanupOnly(p triage.LagPlan) bool {
 
 // How a late write shows: the words of the widened clean-up of the engines, and
 // those of Go's own testing package.
-var lateFile = regexp.MustCompile(`written after the test ended: ([^)\n]+)`)
+var lateFile = regexp.MustCompile(`written after the test ended: ([^),\n]+)`)
 
 const notEmpty = "directory not empty"
 

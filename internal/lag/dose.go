@@ -25,7 +25,7 @@ func (s *session) dose(f *finding) {
 	if most == 0 { // yields have no dose
 		return
 	}
-	s.reserve = reserveDose
+	s.reserve = s.keep(reserveDose)
 	failed := []float64{1}
 	for range doseSteps {
 		if f.lo >= f.hi*doseClose || f.hi*most <= doseFloorMS || !s.room() {

@@ -102,7 +102,7 @@ func (s *session) explain() *triage.Cause {
 	}
 	whole := s.wholeStretched(set)
 	cause := s.name(set, whole == green)
-	if cause.Kind == triage.CauseTimeBudget && whole == red {
+	if whole == red && cause.Kind == triage.CauseTimeBudget && cause.Sites[0].Kind == triage.KindTimeout {
 		cause = s.secondPass(set)
 	}
 	if whole == green && (cause.Kind == triage.CauseRace || cause.Kind == triage.CauseFixedSleep) {

@@ -22,16 +22,16 @@ const (
 	trustedControl = 5
 	// confirmRuns is how often the smallest plan is run again, confirmNeed how
 	// often it must be red. A test that is red without lag now and then must be
-	// red in all of noisyRuns: at a rate of one half chance does that in 0.4 %.
+	// red in all of noisyRuns: at a rate of 0.4 chance does that in 0.2 %.
 	confirmRuns = 5
 	confirmNeed = 4
-	noisyRuns   = 8
+	noisyRuns   = 7
 	// noisyLimit is the plain rate above which nothing is claimed at all.
-	noisyLimit = 0.5
+	noisyLimit = 0.4
 	// Trials kept back by the earlier steps for the later ones.
-	reserveMinimise = 15
+	reserveMinimise = 12
 	reserveAnyOf    = 16
-	reserveDose     = 10
+	reserveDose     = 9
 	reserveConfirm  = 3
 )
 
@@ -87,6 +87,14 @@ func (s *session) room() bool {
 		mean = s.ms / float64(s.trials)
 	}
 	return s.ms+mean*float64(1+s.reserve) <= s.in.Limits.TrialMS
+}
+
+// keep is a reserve, larger for a test whose red must be confirmed more often.
+func (s *session) keep(n int) int {
+	if s.control.Red > 0 {
+		n += noisyRuns - confirmRuns
+	}
+	return n
 }
 
 // ask runs one probe.
@@ -146,21 +154,20 @@ func (s *session) settle(p triage.LagPlan) answer {
 		switch {
 		case greens == 2:
 			return green
-		case reds == s.votes && greens == 0, reds == 2:
+		case reds == 2, reds == s.votes && greens == 0:
 			return red
 		}
 	}
 	return neither
 }
 
-// known are the red trial's decisions at sites that exist.
+// known are the red trial's delays at sites that exist. A pause at clean-up is
+// part of the plan, not a delay to be taken away.
 func (s *session) known() []triage.Decision {
-	if len(s.in.Sites) == 0 {
-		return s.in.Red.Decisions
-	}
 	var ds []triage.Decision
 	for _, d := range s.in.Red.Decisions {
-		if _, ok := s.in.Sites[d.Site]; ok {
+		_, ok := s.in.Sites[d.Site]
+		if d.Kind != triage.KindCleanup && (ok || len(s.in.Sites) == 0) {
 			ds = append(ds, d)
 		}
 	}

@@ -14,12 +14,15 @@ const (
 	stretchSleeps   = 20
 	// A stretch adds to one clock at most stretchFloorMS plus stretchLag times
 	// the delay injected, and never more than stretchCapMS. What a plan delays
-	// by L in all cannot push a deadline by more than L, so ten times that is
+	// by L in all cannot push a deadline by more than L, so twice that is
 	// ample; and a test that waits its deadline out, as one that lost an event
 	// does, is not held for 20 s a trial.
 	stretchFloorMS = 1000
-	stretchLag     = 10
+	stretchLag     = 2
 	stretchCapMS   = 20_000
+	// stretchSlower is how many times longer a trial with stretched timeouts may
+	// take and still be the search's usual probe.
+	stretchSlower = 1.5
 	// budgetShare: a deadline was really used up only if the least delays add up
 	// to this share of it. Below that the red is a race whose symptom needs a
 	// clock to show.
@@ -40,15 +43,22 @@ func stretchCap(set []unit) float64 {
 	return min(stretchCapMS, stretchFloorMS+stretchLag*totalMS(set))
 }
 
-// wholeStretched tells cheaply whether the whole plan only trips deadlines.
+// wholeStretched tells cheaply whether the whole plan only trips deadlines. When
+// it is red all the same, and no slower for it, the search goes on with the
+// timeouts stretched, so that it cannot end at a deadline.
 func (s *session) wholeStretched(set []unit) answer {
 	if len(set) == 1 {
 		return neither
 	}
-	s.reserve = reserveMinimise
+	s.reserve = s.keep(reserveMinimise)
+	plain := s.ms / float64(max(1, s.trials))
 	p := s.plan(set)
 	p.Stretch = longTimeouts(set)
-	return s.settle(p)
+	got := s.settle(p)
+	if got == red && s.last.DurationMS <= stretchSlower*max(plain, s.in.Red.DurationMS) {
+		s.base.Stretch = p.Stretch
+	}
+	return got
 }
 
 // classify stretches the clocks just above the least dose and builds the cause.
