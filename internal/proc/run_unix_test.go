@@ -65,7 +65,7 @@ func playRole(role string) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		hang()
 	case "ballast":
-		b := bytes.Repeat([]byte{1}, 200<<20)
+		b := bytes.Repeat([]byte{1}, 64<<20)
 		fmt.Println(len(b))
 	case "spawn":
 		spawn(arg)
@@ -163,6 +163,12 @@ func TestRunTellsHowTheLeaderEnded(t *testing.T) {
 				t.Errorf("implausible usage: %+v", r)
 			}
 		})
+	}
+}
+
+func TestMemoryIsTheLargestOfTheTree(t *testing.T) {
+	if r := run(t, role(t, "ballast")); r.MaxRSS < 64<<20 || r.MaxRSS > 1<<30 {
+		t.Errorf("largest resident set is %d bytes, want a little over 64 MiB", r.MaxRSS)
 	}
 }
 

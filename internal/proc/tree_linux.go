@@ -101,55 +101,76 @@ func (t *tree) sweep(killed bool) ([]Process, string) {
 
 // members lists the living processes of the tree, without the leader. The
 // kernel's list of children may skip one while another of them ends, so only
-// two empty readings are an empty tree.
+// two empty readings are an empty tree; and a process in the middle of an exec
+// shows no environment, so one that cannot be judged is looked at again.
 func (t *tree) members() []stat {
-	if m := t.membersOnce(); len(m) > 0 {
-		return m
+	end := time.Now().Add(settle)
+	for readings := 1; ; readings++ {
+		found, unclear := t.look()
+		switch {
+		case len(found) > 0:
+			return found
+		case unclear && time.Now().Before(end):
+			time.Sleep(poll)
+		case readings > 1:
+			return nil
+		}
 	}
-	return t.membersOnce()
 }
 
-func (t *tree) membersOnce() []stat {
+// look reads the tree once. Unclear says that an orphan could not be judged.
+func (t *tree) look() (found []stat, unclear bool) {
 	adopt.mu.Lock()
 	defer adopt.mu.Unlock()
-	var found []stat
 	for _, child := range adopt.children() {
-		if !adopt.leaders[child.pid] && child.alive() && t.owns(child) {
+		if adopt.leaders[child.pid] || !child.alive() {
+			continue
+		}
+		owner := t.owns(child)
+		if owner == mine {
 			found = append(found, child)
 			found = appendDescendants(found, child.pid)
 		}
+		unclear = unclear || owner == unknown
 	}
-	return found
+	return found, unclear
 }
 
-// owns decides whether an orphan that came to us is of this tree: by its group,
-// by its mark, or, when it has dropped its mark and its session too, by being
-// the only tree there is. An init gets strangers' orphans and cannot tell.
-func (t *tree) owns(s stat) bool {
+// ownership says whether an orphan is of this tree.
+type ownership int
+
+const (
+	unknown ownership = iota
+	mine
+	foreign
+)
+
+// owns judges an orphan that came to us: by its group, by its mark, or, when it
+// has dropped its mark and its session too, by this being the only tree there
+// is. An init gets strangers' orphans and cannot tell.
+func (t *tree) owns(s stat) ownership {
 	if s.pgrp == t.pid {
-		return true
+		return mine
 	}
-	if adopt.inherited[s.id()] {
-		return false
+	if adopt.inherited[s.id()] || s.pgrp == adopt.group {
+		return foreign
 	}
-	mark, found := markOf(s.pid)
-	if found {
-		return mark == t.mark
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.pid))
+	mark, marked := markIn(env)
+	only := s.session != adopt.session && len(adopt.leaders) == 1 && adopt.self != 1
+	switch {
+	case marked && mark == t.mark, !marked && only:
+		return mine
+	case err == nil && len(env) == 0:
+		return unknown
 	}
-	return s.session != adopt.session && len(adopt.leaders) == 1 && adopt.self != 1
+	return foreign
 }
 
-func markOf(pid int) (string, bool) {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		return "", false
-	}
+func markIn(env []byte) (string, bool) {
 	_, rest, ok := strings.Cut("\x00"+string(env), "\x00"+markName+"=")
-	if !ok {
-		return "", false
-	}
 	mark, _, _ := strings.Cut(rest, "\x00")
-	return mark, true
+	return mark, ok
 }
 
 func command(s stat) string {
