@@ -15,9 +15,15 @@ func (s *session) unstable(note string) *triage.Cause {
 }
 
 // slowMachine is the cause of a red on fewer or busier processors. There are no
-// delays to take away.
+// delays to take away; but one red there may be chance.
 func (s *session) slowMachine() *triage.Cause {
-	return &triage.Cause{Kind: triage.CauseSlowMachine, Sites: []triage.Site{}, Plan: s.best.ID(), Red: 1, Runs: 1}
+	reds, runs, ok := s.repeat(s.in.Plan)
+	if !ok {
+		c := s.unstable(s.why("on a slow machine it is red now and then only"))
+		c.Red, c.Runs = reds, runs
+		return c
+	}
+	return &triage.Cause{Kind: triage.CauseSlowMachine, Sites: []triage.Site{}, Plan: s.best.ID(), Red: reds, Runs: runs}
 }
 
 // cause is the part that every named cause shares.
@@ -119,24 +125,28 @@ func looksLateWriter(t triage.Trial) bool {
 	return lateFile.MatchString(text) || strings.Contains(text, notEmpty)
 }
 
+// cleanup is the cause of a red under nothing but the pause. A message that
+// names the late write proves it; any other red has to come back.
+func (s *session) cleanup() *triage.Cause {
+	reds, runs, ok := s.repeat(s.in.Plan)
+	if !ok && !looksLateWriter(s.in.Red) {
+		c := s.unstable(s.why("with the clean-up paused it is red now and then only"))
+		c.Red, c.Runs = reds, runs
+		return c
+	}
+	return s.lateWriter(reds, runs)
+}
+
 // lateWriterAlone asks whether the pause at clean-up is enough without any delay.
 func (s *session) lateWriterAlone() *triage.Cause {
 	s.reserve = reserveMinimise
 	p := triage.LagPlan{Version: triage.PlanVersion, Name: "cleanup", CleanupMS: s.in.Plan.CleanupMS}
-	reds := 0
-	for range confirmRuns {
-		if s.ask(p) == red {
-			reds++
-		}
-		if reds == 0 {
-			return nil
-		}
-	}
-	if reds < confirmNeed {
+	reds, runs, ok := s.repeat(p)
+	if !ok {
 		return nil
 	}
 	s.best = p
-	return s.lateWriter(reds, confirmRuns)
+	return s.lateWriter(reds, runs)
 }
 
 // lateWriter is the cause of a red that only the pause at clean-up needs. Its

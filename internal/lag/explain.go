@@ -84,7 +84,7 @@ func (s *session) explain() *triage.Cause {
 	case s.in.Plan.Procs > 0 || s.in.Plan.Burners > 0:
 		return s.slowMachine()
 	case cleanupOnly(s.in.Plan):
-		return s.lateWriter(1, 1)
+		return s.cleanup()
 	case s.in.Plan.CleanupMS > 0 && looksLateWriter(s.in.Red):
 		if c := s.lateWriterAlone(); c != nil {
 			return c

@@ -94,6 +94,7 @@ func (s *session) alone(set []unit, additive bool) (finding, bool) {
 // what stands before it, until those kept are enough. Every delay of the answer
 // is then shown to be needed: without it the rest is green twice.
 func (s *session) together(set []unit) (finding, bool) {
+	s.reserve = s.keep(reserveTogether)
 	var kept []unit
 	for {
 		lo, hi := 0, len(set) // set[:lo] with kept is green, set[:hi] with kept is red
@@ -168,13 +169,13 @@ func (s *session) lookAround(f *finding, all []unit) {
 	s.checkAny(f)
 }
 
-// checkAny asks each site of "any of these" once more, for one red may have been
-// chance, and puts the one that leads into the set.
+// checkAny asks each site of "any of these" twice more, for one red may have
+// been chance, and puts the one that leads into the set.
 func (s *session) checkAny(f *finding) {
 	if len(f.any) > 1 {
 		var sure []unit
 		for i := range f.any {
-			if len(sure) < mostAny && s.room() && s.reds(f.any[i:i+1]) {
+			if len(sure) < mostAny && s.room() && s.reds(f.any[i:i+1]) && s.reds(f.any[i:i+1]) {
 				sure = append(sure, f.any[i])
 			}
 		}

@@ -30,6 +30,7 @@ const (
 	noisyLimit = 0.4
 	// Trials kept back by the earlier steps for the later ones.
 	reserveMinimise = 12
+	reserveTogether = 10
 	reserveAnyOf    = 16
 	reserveDose     = 9
 	reserveConfirm  = 3
@@ -50,6 +51,8 @@ type session struct {
 	reserve int
 	trials  int
 	ms      float64
+	// price is what a trial to come is taken to cost, in milliseconds.
+	price float64
 	// last is the newest trial; short is set once a probe was refused for the limits.
 	last  triage.Trial
 	short bool
@@ -68,25 +71,28 @@ func newSession(in Input, probe Probe) *session {
 		hits = ladderHits
 	}
 	return &session{
-		in: in, probe: probe, best: in.Plan, votes: 1,
+		in: in, probe: probe, best: in.Plan, votes: 1, price: bare(in.Red),
 		base: triage.LagPlan{Version: triage.PlanVersion, Name: "explain", Hits: hits, BudgetMS: in.Plan.BudgetMS},
 	}
 }
 
 // room reports whether one more trial fits while the reserve is kept, by count
-// and by the mean duration so far.
+// and by time. The trials in reserve delay little, so each is priced at the
+// least that a red one took without its delays.
 func (s *session) room() bool {
-	if s.err != nil {
+	if s.err != nil || s.trials+1+s.reserve > s.in.Limits.Trials {
 		return false
 	}
-	if s.trials+1+s.reserve > s.in.Limits.Trials {
-		return false
+	return s.ms+s.price*float64(1+s.reserve) <= s.in.Limits.TrialMS
+}
+
+// bare is a trial's duration without its delays, in milliseconds.
+func bare(t triage.Trial) float64 {
+	ms := t.DurationMS
+	for _, d := range t.Decisions {
+		ms -= d.MS
 	}
-	mean := s.in.Red.DurationMS
-	if s.trials > 0 {
-		mean = s.ms / float64(s.trials)
-	}
-	return s.ms+mean*float64(1+s.reserve) <= s.in.Limits.TrialMS
+	return max(0, ms)
 }
 
 // keep is a reserve, larger for a test whose red must be confirmed more often.
@@ -113,6 +119,7 @@ func (s *session) ask(p triage.LagPlan) answer {
 	s.last = t
 	switch {
 	case t.SameFailure(s.in.Reference):
+		s.price = min(s.price, bare(t))
 		return red
 	case t.Outcome == triage.Pass:
 		return green
@@ -241,9 +248,18 @@ func (s *session) quietEnough() bool {
 
 // confirm runs the smallest plan again, unstretched and under its own name.
 func (s *session) confirm(set []unit) (reds, runs int, ok bool) {
-	s.reserve = reserveConfirm
 	p := s.plan(set)
 	p.Name, p.Stretch = "cause", triage.Stretch{}
+	s.reserve = reserveConfirm
+	if reds, runs, ok = s.repeat(p); ok {
+		s.best = p
+	}
+	return reds, runs, ok
+}
+
+// repeat runs a plan again until it is clear whether it is red every time, or
+// nearly so. Trials that say nothing are asked again, twice at most.
+func (s *session) repeat(p triage.LagPlan) (reds, runs int, ok bool) {
 	want, need := confirmRuns, confirmNeed
 	if s.control.Red > 0 {
 		want, need = noisyRuns, noisyRuns
@@ -257,10 +273,7 @@ func (s *session) confirm(set []unit) (reds, runs int, ok bool) {
 			runs++
 		}
 	}
-	if ok = reds >= need; ok {
-		s.best = p
-	}
-	return reds, runs, ok
+	return reds, runs, reds >= need
 }
 
 // why is the reason why a step found nothing: the limits, when they were in its way.

@@ -23,6 +23,9 @@ const (
 	// stretchSlower is how many times longer a trial with stretched timeouts may
 	// take and still be the search's usual probe.
 	stretchSlower = 1.5
+	// stretchShare: the whole plan is not stretched when one such trial could
+	// take more than this part of the time limit.
+	stretchShare = 6
 	// budgetShare: a deadline was really used up only if the least delays add up
 	// to this share of it. Below that the red is a race whose symptom needs a
 	// clock to show.
@@ -30,7 +33,7 @@ const (
 	// budgetLeastMS stands in for the share when the deadline's length cannot
 	// be read from its line; raceMostMS is the delay in all from which a red
 	// without any clock in reach is no longer believed to be a race.
-	budgetLeastMS = 25
+	budgetLeastMS = 15
 	raceMostMS    = 100
 )
 
@@ -47,13 +50,13 @@ func stretchCap(set []unit) float64 {
 // it is red all the same, and no slower for it, the search goes on with the
 // timeouts stretched, so that it cannot end at a deadline.
 func (s *session) wholeStretched(set []unit) answer {
-	if len(set) == 1 {
+	p := s.plan(set)
+	p.Stretch = longTimeouts(set)
+	plain := s.ms / float64(max(1, s.trials))
+	if len(set) == 1 || plain+p.Stretch.CapMS > s.in.Limits.TrialMS/stretchShare {
 		return neither
 	}
 	s.reserve = s.keep(reserveMinimise)
-	plain := s.ms / float64(max(1, s.trials))
-	p := s.plan(set)
-	p.Stretch = longTimeouts(set)
 	got := s.settle(p)
 	if got == red && s.last.DurationMS <= stretchSlower*max(plain, s.in.Red.DurationMS) {
 		s.base.Stretch = p.Stretch
