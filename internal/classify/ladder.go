@@ -1,0 +1,218 @@
+package classify
+
+import "github.com/triagebot/triagebot/internal/triage"
+
+// rungState is what the tries of one rung have shown.
+type rungState int
+
+const (
+	// rungOpen: tries are missing.
+	rungOpen rungState = iota
+	// rungClean: head passed, or the rung could not be run.
+	rungClean
+	// rungForeign: red, but not the red's way.
+	rungForeign
+	// rungUnsteady: red the red's way, but not each time.
+	rungUnsteady
+	// rungHit: red the red's way each time.
+	rungHit
+)
+
+// voidTries that say nothing end a rung; maxVoidTries without a single one that
+// counts end the ladder (the instrumented copy does not work here).
+const (
+	voidTries    = 2
+	maxVoidTries = 4
+)
+
+// rungs are the plans worth trying. A data race report and a build do not depend
+// on delays, and a command without a test id has nothing to aim at.
+func (v *view) rungs() []string {
+	if v.ref.Phase == triage.PhaseRace || v.ref.Phase == triage.PhaseBuild || v.c.Red.Target.IsCommand() {
+		return nil
+	}
+	said, void := 0, 0
+	for _, a := range v.tries {
+		said += a.N()
+		void += a.empty()
+	}
+	if said == 0 && void >= maxVoidTries {
+		return nil
+	}
+	return v.c.Rungs
+}
+
+// ladder goes through the rungs, with base's tries when bothSides is set, and
+// through the package after some of them. ok is false when all is done and
+// nothing was found.
+func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
+	rungs := v.rungs()
+	for i, rung := range rungs {
+		if i == v.p.ScopeAfter {
+			if d, ok := v.scope(plain); ok {
+				return d, true
+			}
+		}
+		switch state, missing := v.rung(rung, plain, bothSides); state {
+		case rungOpen:
+			return run(v.ladderStep(rung, missing...)), true
+		case rungHit:
+			return v.lagged(rung, plain), true
+		}
+	}
+	if len(rungs) <= v.p.ScopeAfter {
+		return v.scope(plain)
+	}
+	return decision{}, false
+}
+
+// rung is the state of one rung, and whose tries are missing when it is open.
+func (v *view) rung(rung string, plain pair, bothSides bool) (rungState, []triage.Side) {
+	head, base := v.try(triage.Head, rung), v.try(triage.Base, rung)
+	var missing []triage.Side
+	if head.N() == 0 && !v.void(head) {
+		missing = append(missing, triage.Head)
+	}
+	if bothSides && base.N() == 0 && !v.void(base) {
+		missing = append(missing, triage.Base)
+	}
+	if missing != nil {
+		return rungOpen, missing
+	}
+	state := v.headState(head)
+	switch {
+	case bothSides && base.Same == 0 && v.flakyAnyway(plain.head):
+		// Head's reds under this rung are its plain flakiness.
+		return rungClean, nil
+	case state == rungOpen:
+		return rungOpen, []triage.Side{triage.Head}
+	}
+	return state, nil
+}
+
+// headState judges head's tries of one rung, the first of which is there.
+func (v *view) headState(head *arm) rungState {
+	same := head.Same
+	if v.ref.IsZero() { // nothing known yet: the first red speaks for this rung
+		same = v.likeFirst(head)
+	}
+	switch {
+	case head.Red() == 0:
+		return rungClean
+	case same == 0:
+		return rungForeign
+	case same < head.N():
+		return rungUnsteady
+	case head.N() <= v.p.LagConfirm && !v.void(head):
+		return rungOpen
+	case head.N() <= v.p.LagConfirm:
+		return rungUnsteady
+	}
+	return rungHit
+}
+
+// likeFirst counts the trials that are red as the first one was.
+func (v *view) likeFirst(a *arm) int {
+	n := 0
+	for _, t := range a.counted {
+		if isReference(t, signature(a.counted[0])) {
+			n++
+		}
+	}
+	return n
+}
+
+// void reports whether the tries of a rung have said nothing often enough.
+func (v *view) void(a *arm) bool { return a.trailing >= voidTries }
+
+// flakyAnyway reports whether head fails so often without lag that a few reds
+// under lag say nothing about the lag.
+func (v *view) flakyAnyway(head *arm) bool {
+	return float64(head.Red()) > v.p.LagPlainRate*float64(head.N())
+}
+
+func (v *view) ladderStep(rung string, sides ...triage.Side) Step {
+	s := Step{Kind: StepLadder, Rung: rung}
+	for _, side := range sides {
+		s.Requests = append(s.Requests, v.request(triage.Arm{Side: side, Lag: rung}, triage.Ladder))
+	}
+	return s
+}
+
+// lagged goes on from a rung that turns head red each time: the cause, then the
+// same plan on head and base, counted afresh.
+func (v *view) lagged(rung string, plain pair) decision {
+	if !v.c.Explained {
+		return run(Step{Kind: StepExplain, Rung: rung})
+	}
+	if v.honestDeadline() {
+		return v.lagArtefact(rung)
+	}
+	p := v.pair(triage.Alone, rung)
+	switch {
+	case plain.base.absent(v.p):
+		return v.laggedNew(rung, p)
+	case p.head.givenUp(v.p):
+		return v.emptyArm(p.head)
+	case p.base.givenUp(v.p):
+		return v.emptyArm(p.base)
+	case p.base.Same >= v.p.LagBaseReds:
+		return v.race(rung, p, triage.OriginBase)
+	case p.rounds() >= v.p.MinRounds && p.base.Red() == 0 && v.contrast(p).e >= v.threshold():
+		return v.race(rung, p, triage.OriginHead)
+	case p.rounds() >= v.p.LagRounds:
+		return v.unsteadyLag(rung, p)
+	}
+	return run(v.round(StepConfirm, p))
+}
+
+// laggedNew repeats the plan on head alone, for a test that base does not have.
+func (v *view) laggedNew(rung string, p pair) decision {
+	switch {
+	case p.head.givenUp(v.p):
+		return v.emptyArm(p.head)
+	case p.head.Same < p.head.N():
+		return v.unsteadyLag(rung, p)
+	case p.head.N() >= v.p.MinRounds:
+		return v.race(rung, p, triage.OriginHead, triage.ReasonNewTest)
+	}
+	return run(Step{Kind: StepConfirm, Rung: rung,
+		Requests: []triage.Request{v.request(p.head.Arm, triage.Measure)}})
+}
+
+// honestDeadline reports whether the lag only pushed a time budget past its end.
+// A budget that breaks at a scheduler's hiccup, in the way CI saw it break, is
+// not honest.
+func (v *view) honestDeadline() bool {
+	c := v.c.Cause
+	if c == nil || c.Kind != triage.CauseTimeBudget {
+		return false
+	}
+	return v.source != fromCI || c.DoseMS > v.p.HiccupMS
+}
+
+// scope runs the test with its package, on head first. ok is false when there is
+// nothing to learn from it.
+func (v *view) scope(plain pair) (d decision, ok bool) {
+	if !v.c.PackageScope || plain.head.Same > 0 || plain.base.absent(v.p) {
+		return decision{}, false
+	}
+	p := v.pair(triage.InPackage, "")
+	switch {
+	case p.head.givenUp(v.p):
+		return decision{}, false
+	case p.head.N() == 0:
+		probe := v.request(p.head.Arm, triage.Measure)
+		return run(Step{Kind: StepScope, Requests: []triage.Request{probe}}), true
+	case p.head.Same == 0 && p.rounds() == 0:
+		return decision{}, false
+	case p.base.givenUp(v.p):
+		return v.emptyArm(p.base), true
+	}
+	switch r := v.rule(p); r {
+	case undecided, mixed, quiet:
+		return run(v.round(StepScope, p)), true
+	default:
+		return v.settled(r, p, triage.ReasonOrder), true
+	}
+}

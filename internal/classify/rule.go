@@ -1,0 +1,86 @@
+package classify
+
+import (
+	"github.com/triagebot/triagebot/internal/stats"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// ruling is what the rounds of one pair amount to.
+type ruling int
+
+const (
+	// undecided: more rounds.
+	undecided ruling = iota
+	// quiet: the red was not seen on either side.
+	quiet
+	// mixed: head passes and fails, base is clean so far.
+	mixed
+	// regressed: head fails beyond chance more, and never passed or base fails too.
+	regressed
+	// flaky: head fails beyond chance more, but passes at times; base is clean.
+	flaky
+	// excused: head passes at times, base fails the same way, head is not much worse.
+	excused
+	// broken: both fail every time, the same way, the red's way.
+	broken
+	// environment: both fail every time alike, but not the red's way.
+	environment
+	// exhausted: undecided after all rounds.
+	exhausted
+)
+
+// rule judges the rounds of a pair in the order of what is surest.
+func (v *view) rule(p pair) ruling {
+	h, b := p.head, p.base
+	switch {
+	case p.rounds() < v.p.MinRounds:
+		return undecided
+	case v.contrast(p).e >= v.threshold():
+		if h.Pass == 0 || b.Same > 0 {
+			return regressed
+		}
+		return flaky
+	case v.alike(p) && v.foreign():
+		return environment
+	case v.alike(p) && p.rounds() >= v.p.BrokenRounds:
+		return broken
+	case v.excuses(p):
+		return excused
+	case p.rounds() >= v.p.MaxRounds:
+		return exhausted
+	case h.Pass == 0:
+		return undecided
+	case h.Red() > 0 && b.Red() == 0, h.Same > 0 && b.Same == 0:
+		return mixed
+	case h.Same == 0 && b.Same == 0 && (v.source == fromCI || h.Red()+b.Red() == 0):
+		return quiet
+	}
+	return undecided
+}
+
+func (v *view) threshold() float64 { return v.p.Threshold(v.c.Family, v.c.Rejected) }
+
+// alike reports whether both sides failed every time, all with the reference.
+func (v *view) alike(p pair) bool {
+	return p.head.Same > 0 && p.base.Same > 0 && p.head.Same == p.head.N() && p.base.Same == p.base.N()
+}
+
+// foreign reports whether the reference is not what broke in CI.
+func (v *view) foreign() bool {
+	return v.source == differing || v.source == measured && v.ref.Phase == triage.PhaseSetup
+}
+
+// excuses reports whether base shares the failure and head is shown to be not
+// much worse, neither by this failure nor by its reds as a whole.
+func (v *view) excuses(p pair) bool {
+	if p.head.Pass == 0 || p.base.Same == 0 {
+		return false
+	}
+	for _, every := range []bool{false, true} {
+		r := stats.Pair(p.head.events(v.ref, every), p.base.events(v.ref, every))
+		if stats.NotMuchWorse(r, v.p.ExcuseMargin) < v.p.ExcuseE {
+			return false
+		}
+	}
+	return true
+}
