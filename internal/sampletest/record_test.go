@@ -17,7 +17,12 @@ func (s Sample) recordRed(ctx context.Context, tree, scratch string) (string, er
 		if err != nil {
 			return "", err
 		}
-		out, code, err := run(ctx, tree, nil, "go", append([]string{"test", "-json", "-vet=off", "-overlay=" + overlay, "./" + f.Package}, f.Flags...)...)
+		patterns := []string{"./..."}
+		if len(s.Suite) > 3 { // go test -json PATTERNS
+			patterns = s.Suite[3:]
+		}
+		args := append([]string{"test", "-json", "-vet=off", "-overlay=" + overlay}, f.Flags...)
+		out, code, err := run(ctx, tree, nil, "go", append(args, patterns...)...)
 		if err != nil {
 			return "", err
 		}
