@@ -53,6 +53,9 @@ type Spec struct {
 	// Sink, when set, gets all output as it comes, from one goroutine. A slow
 	// sink slows the process down. After its first error it gets no more.
 	Sink io.Writer
+	// Stderr, when set, gets standard error, which is then not part of the
+	// output. It is for tools whose output is parsed; a test has one stream.
+	Stderr io.Writer
 }
 
 // Process is one that outlived its leader.
@@ -108,6 +111,9 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	t.cmd.Dir = s.Dir
 	t.cmd.Env = append(append([]string{}, s.Env...), markName+"="+t.mark)
 	t.cmd.Stdout, t.cmd.Stderr = write, write
+	if s.Stderr != nil {
+		t.cmd.Stderr, t.cmd.WaitDelay = s.Stderr, drainWait
+	}
 	start := time.Now()
 	err = t.start()
 	write.Close()

@@ -279,6 +279,16 @@ func TestOutputOfBothStreamsKeepsItsOrder(t *testing.T) {
 	}
 }
 
+func TestStandardErrorCanBeKeptApart(t *testing.T) {
+	s := role(t, "both")
+	var errs bytes.Buffer
+	s.Stderr = &errs
+	r := run(t, s)
+	if bytes.Contains(r.Output, []byte("e")) || !bytes.HasSuffix(r.Output, []byte("o199\n")) || !bytes.HasSuffix(errs.Bytes(), []byte("e199\n")) {
+		t.Errorf("output %q, errors %q", r.Output, errs.Bytes())
+	}
+}
+
 func TestFloodKeepsHeadAndTail(t *testing.T) {
 	s := role(t, "flood:400000")
 	s.OutputCap = 4 << 10
