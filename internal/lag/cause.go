@@ -67,10 +67,16 @@ func (s *session) fixedSleep(f finding, sleep *triage.Site) *triage.Cause {
 	return c
 }
 
-// timeBudget leads with the deadline when it is known; the late places follow.
+// timeBudget leads with the deadline when it is known; the late places follow,
+// unless several are needed at once: then they only add up, and any others would.
 func (s *session) timeBudget(f finding, deadline *triage.Site) *triage.Cause {
+	if deadline == nil && len(f.set) > 1 {
+		return s.unstable("several delays add up to more than some wait allows; no clock within reach turns it green")
+	}
 	c := s.cause(triage.CauseTimeBudget, f)
-	c.Sites, c.AnyOf = s.late(f)
+	if len(f.set) == 1 {
+		c.Sites, c.AnyOf = s.late(f)
+	}
 	if deadline != nil {
 		c.Sites = append([]triage.Site{*deadline}, c.Sites...)
 	} else {

@@ -191,7 +191,7 @@ func Describe(p triage.LagPlan) string {
 		parts = append(parts, describeKinds(p))
 	}
 	if p.CleanupMS > 0 {
-		parts = append(parts, fmt.Sprintf("temporary directories removed over %g ms", p.CleanupMS))
+		parts = append(parts, fmt.Sprintf("removal of temporary directories held for %g ms", p.CleanupMS))
 	}
 	if p.Procs > 0 {
 		parts = append(parts, fmt.Sprintf("on %d processor(s)", p.Procs))

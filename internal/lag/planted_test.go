@@ -132,6 +132,9 @@ func (p *program) fits(f fault, c *triage.Cause) grade {
 	if len(late) > 0 && (late[0].Kind == triage.KindTimeout || late[0].Kind == triage.KindSleep) {
 		clock, late = late[0].ID, late[1:]
 	}
+	if len(late) == 0 && c.Kind == triage.CauseTimeBudget && f.clock >= 0 && p.clocks[f.clock].ID == clock {
+		return right // several delays add up, none of them is claimed
+	}
 	if len(late) == 0 || !c.AnyOf && len(late) != len(f.windows) {
 		return wrongSite
 	}

@@ -45,7 +45,9 @@ type session struct {
 	// best is the smallest plan known to be red.
 	best triage.LagPlan
 	// votes is how many reds in a row accept a set of delays.
-	votes   int
+	votes int
+	// calm is how many greens in all make a stretched plan green.
+	calm    int
 	control Control
 	// reserve is the number of trials that the present step must leave.
 	reserve int
@@ -71,7 +73,7 @@ func newSession(in Input, probe Probe) *session {
 		hits = ladderHits
 	}
 	return &session{
-		in: in, probe: probe, best: in.Plan, votes: 1, price: bare(in.Red),
+		in: in, probe: probe, best: in.Plan, votes: 1, calm: 2, price: bare(in.Red),
 		base: triage.LagPlan{Version: triage.PlanVersion, Name: "explain", Hits: hits, BudgetMS: in.Plan.BudgetMS},
 	}
 }
@@ -147,11 +149,12 @@ func (s *session) reds(us []unit) bool {
 	return true
 }
 
-// settle asks a plan until it is clear: green when it is green twice, red when
-// it is red as often as the session's votes; of three answers the more.
+// settle asks a plan until it is clear: green when it is green as often as
+// s.calm, red when it is red as often as the session's votes and never green; of
+// more answers the majority.
 func (s *session) settle(p triage.LagPlan) answer {
 	reds, greens := 0, 0
-	for range 3 {
+	for range 2*s.calm - 1 {
 		switch s.ask(p) {
 		case red:
 			reds++
@@ -159,9 +162,9 @@ func (s *session) settle(p triage.LagPlan) answer {
 			greens++
 		}
 		switch {
-		case greens == 2:
+		case greens == s.calm:
 			return green
-		case reds == 2, reds == s.votes && greens == 0:
+		case reds == s.calm, reds == s.votes && greens == 0:
 			return red
 		}
 	}
@@ -253,6 +256,9 @@ func (s *session) confirm(set []unit) (reds, runs int, ok bool) {
 	s.reserve = reserveConfirm
 	if reds, runs, ok = s.repeat(p); ok {
 		s.best = p
+	}
+	if reds < runs { // a green says less of a plan that is not red every time
+		s.calm++
 	}
 	return reds, runs, ok
 }

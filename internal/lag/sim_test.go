@@ -22,6 +22,9 @@ type program struct {
 	flaky, soft float64
 	// foreignMS is the delay in all from which the red has another signature, 0 for never.
 	foreignMS float64
+	// uneven is the rate at which a site is passed once less than usual (but
+	// once), and two entries of the log come in the other order.
+	uneven float64
 	// wait is what a red trial costs more, in milliseconds.
 	wait   float64
 	rng    *rand.Rand
@@ -64,7 +67,11 @@ func (p *program) passes(plan triage.LagPlan) (late []float64, yields []int, log
 		if s.ID == "" {
 			continue
 		}
-		for hit := 1; hit <= s.hits; hit++ {
+		hits := s.hits
+		if p.uneven > 0 && p.rng.Float64() < p.uneven {
+			hits = max(1, hits-1)
+		}
+		for hit := 1; hit <= hits; hit++ {
 			d, ok := decide(plan, s, hit)
 			if !ok || plan.BudgetMS > 0 && spent+d.MS > plan.BudgetMS {
 				continue
@@ -75,6 +82,11 @@ func (p *program) passes(plan triage.LagPlan) (late []float64, yields []int, log
 				yields[i]++
 			}
 			log = append(log, d)
+		}
+	}
+	for i := 1; i < len(log); i++ {
+		if p.uneven > 0 && p.rng.Float64() < p.uneven {
+			log[i-1], log[i] = log[i], log[i-1]
 		}
 	}
 	return late, yields, log
@@ -264,3 +276,5 @@ func (p *program) stretchOf(role triage.Role, n int) []int {
 }
 
 func between(rng *rand.Rand, lo, hi float64) float64 { return lo * math.Pow(hi/lo, rng.Float64()) }
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) }

@@ -111,7 +111,7 @@ func (s *session) clock(f finding, st triage.Stretch) (*triage.Site, answer) {
 	ids, kept := s.reached(st)
 	calm := func(ids []string) bool {
 		p.Stretch.Sites = slices.Concat(ids, kept)
-		for range s.votes {
+		for range s.calm - 1 {
 			if s.ask(p) != green {
 				return false
 			}
