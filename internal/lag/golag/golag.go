@@ -24,6 +24,11 @@ const (
 // temporary directories.
 const CleanupSite = "testing/testing.go:(*common).TempDir:cleanup:1"
 
+// LateNote begins the line of a trial's output that names the files that were
+// written into a temporary directory after its test had ended. The test's own
+// message does not name them, so that it stays the one that is seen without lag.
+const LateNote = "triagebot: written after the test ended: "
+
 // Spec says what to instrument.
 type Spec struct {
 	// Tree is the absolute root of the worktree; sites name files below it.

@@ -20,8 +20,7 @@ var (
 
 // slowRemove removes a test's temporary directory the slow way: the files go,
 // then comes a pause, then what has appeared meanwhile was written after the
-// test had ended. It fails as the plain removal fails when it loses that race,
-// and names the file on a line of its own.
+// test had ended. It fails as the plain removal fails when it loses that race.
 func slowRemove(dir string, remove func(string) error) error {
 	kept := map[string]bool{}
 	walk(dir, func(path string, isDir bool) {
@@ -42,26 +41,21 @@ func slowRemove(dir string, remove func(string) error) error {
 	if len(late) == 0 {
 		return err
 	}
-	return &lateError{dir: filepath.Dir(late[0]), root: dir, files: late}
+	os.Stdout.WriteString(lateNote(dir, late))
+	return &os.PathError{Op: "unlinkat", Path: filepath.Dir(late[0]), Err: errNotEmpty}
 }
 
-// lateError reads like the error of a removal that found the directory not empty.
-type lateError struct {
-	dir, root string
-	files     []string
-}
-
-// Error has one line as the system says it and one that names the files.
-func (e *lateError) Error() string {
-	plain := &os.PathError{Op: "unlinkat", Path: e.dir, Err: errNotEmpty}
-	names := make([]string, 0, len(e.files))
-	for _, f := range e.files {
-		if r, err := filepath.Rel(e.root, f); err == nil {
+// lateNote names the files on a line of its own: the error has to read as it
+// does without us.
+func lateNote(root string, files []string) string {
+	names := make([]string, 0, len(files))
+	for _, f := range files {
+		if r, err := filepath.Rel(root, f); err == nil {
 			f = r
 		}
 		names = append(names, filepath.ToSlash(f))
 	}
-	return plain.Error() + "\nwritten after the test ended: " + strings.Join(names, ", ")
+	return "triagebot: written after the test ended: " + strings.Join(names, ", ") + "\n"
 }
 
 // walk calls f for everything below dir, a directory before what is in it.
