@@ -101,25 +101,10 @@ func (s *session) explain() *triage.Cause {
 		return s.unstable("it fails without lag too, too often to tell what a delay adds")
 	}
 	whole := s.wholeStretched(set)
-	cause := s.name(set, whole == green)
-	if whole == red && cause.Kind == triage.CauseTimeBudget && cause.Sites[0].Kind == triage.KindTimeout {
-		cause = s.secondPass(set)
-	}
+	cause := s.name(set, whole)
 	if whole == green && (cause.Kind == triage.CauseRace || cause.Kind == triage.CauseFixedSleep) {
 		addNote(cause, "under the whole plan a deadline trips as well")
 	}
-	return cause
-}
-
-// secondPass looks for the cause that a deadline hides: the whole plan is red
-// with its timeouts stretched, yet the first pass ended at a deadline.
-func (s *session) secondPass(set []unit) *triage.Cause {
-	s.base.Stretch = longTimeouts(set)
-	cause := s.name(set, false)
-	if cause.Kind != triage.CauseRace && cause.Kind != triage.CauseFixedSleep {
-		return s.unstable("a deadline trips, but with the timeouts stretched the whole plan is red still")
-	}
-	addNote(cause, "a deadline trips as well")
 	return cause
 }
 
@@ -135,9 +120,16 @@ type finding struct {
 	hi, lo float64
 }
 
-// name runs the steps after the replay.
-func (s *session) name(set []unit, additive bool) *triage.Cause {
-	f, ok := s.minimise(set, additive)
+// name runs the steps after the replay. Whole is what the whole plan was with
+// its timeouts stretched: green says that delays add up against a deadline, red
+// that there is more to find than a deadline.
+func (s *session) name(set []unit, whole answer) *triage.Cause {
+	f, ok := s.minimise(set, whole == green)
+	if ok && whole == red && s.onlyDeadline(f) {
+		s.base.Stretch = longTimeouts(set)
+		s.seenThrough = true
+		f, ok = s.minimise(set, false)
+	}
 	if !ok {
 		return s.unstable(s.why("no small set of delays turns it red"))
 	}
@@ -151,5 +143,20 @@ func (s *session) name(set []unit, additive bool) *triage.Cause {
 	}
 	c := s.classify(f)
 	c.Red, c.Runs = reds, runs
+	if s.seenThrough && c.Kind != triage.CauseUnstable {
+		addNote(c, "a deadline trips as well")
+	}
 	return c
+}
+
+// onlyDeadline reports whether the delays found trip a deadline and nothing
+// more, though the whole plan does more: then the search has to go on with the
+// timeouts stretched.
+func (s *session) onlyDeadline(f finding) bool {
+	if s.base.Stretch.Timeouts > 0 {
+		return false
+	}
+	p := s.plan(f.set)
+	p.Stretch = longTimeouts(f.set)
+	return s.ask(p) == green && s.ask(p) == green
 }

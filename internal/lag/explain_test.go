@@ -135,7 +135,7 @@ func TestDeadlineInFrontOfARaceIsSeenThrough(t *testing.T) {
 		p.clocks[0].Text = "case <-time.After(10 * time.Millisecond):"
 		p.race(window{path: []int{3}, ms: 1}, window{path: []int{4}, ms: 1})
 		p.faults = append(p.faults, fault{windows: []window{{path: []int{1}, ms: 8}}, kind: triage.CauseTimeBudget, clock: 0})
-		res := explained(t, p, nil)
+		res := explained(t, p, func(in *Input) { in.Control = Control{Runs: 6} })
 		c := res.Cause
 		if c.Kind != triage.CauseRace || c.AnyOf || len(c.Sites) != 2 || c.Sites[0].Line != 60 || c.Sites[1].Line != 63 {
 			t.Errorf("wait %g ms: cause %+v", wait, c)

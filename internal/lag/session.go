@@ -49,6 +49,8 @@ type session struct {
 	// calm is how many greens in all make a stretched plan green.
 	calm    int
 	control Control
+	// refuted are the ids of the plans that were asked and not red.
+	refuted map[string]bool
 	// reserve is the number of trials that the present step must leave.
 	reserve int
 	trials  int
@@ -58,7 +60,9 @@ type session struct {
 	// last is the newest trial; short is set once a probe was refused for the limits.
 	last  triage.Trial
 	short bool
-	err   error
+	// seenThrough is set when the search met a deadline and went on behind it.
+	seenThrough bool
+	err         error
 }
 
 func newSession(in Input, probe Probe) *session {
@@ -73,7 +77,7 @@ func newSession(in Input, probe Probe) *session {
 		hits = ladderHits
 	}
 	return &session{
-		in: in, probe: probe, best: in.Plan, votes: 1, calm: 2, price: bare(in.Red),
+		in: in, probe: probe, best: in.Plan, votes: 1, calm: 2, refuted: map[string]bool{}, price: bare(in.Red),
 		base: triage.LagPlan{Version: triage.PlanVersion, Name: "explain", Hits: hits, BudgetMS: in.Plan.BudgetMS},
 	}
 }
@@ -136,11 +140,17 @@ func (s *session) plan(us []unit) triage.LagPlan {
 	return p
 }
 
-// reds reports whether the plan is red in the session's number of votes, in a row.
+// reds reports whether the plan is red in the session's number of votes, in a
+// row. One that was not is not asked again.
 func (s *session) reds(us []unit) bool {
 	p := s.plan(us)
+	id := p.ID()
+	if s.refuted[id] {
+		return false
+	}
 	for range s.votes {
 		if s.ask(p) != red {
+			s.refuted[id] = s.err == nil && !s.short
 			return false
 		}
 	}
