@@ -71,36 +71,28 @@ type corpusTest struct{ dir, bin, name string }
 
 func (c corpusTest) racy() bool { return strings.HasPrefix(c.name, "TestRacy") }
 
-// buildCorpus builds every package of the corpus with the overlay and lists its tests.
-func buildCorpus(t *testing.T) []corpusTest {
-	t.Helper()
-	out := t.TempDir()
-	in, err := Instrument(t.Context(), run, Spec{Tree: corpus(t), Package: "./...", Out: out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return buildAll(t, corpus(t), out, in.BuildFlags())
-}
-
-func buildAll(t *testing.T, tree, out string, flags []string) []corpusTest {
-	t.Helper()
+// buildAll builds every test of a tree and lists them.
+func buildAll(tree, out string, flags []string) ([]corpusTest, error) {
 	args := append([]string{"go", "test", "-c", "-o", out + "/"}, flags...)
-	if b, end, err := run(t.Context(), triage.Command{Dir: tree, Argv: append(args, "./...")}); err != nil || end.Exit != 0 {
-		t.Fatalf("building: %v\n%s", err, b)
+	if b, end, err := run(context.Background(), triage.Command{Dir: tree, Argv: append(args, "./...")}); err != nil || end.Exit != 0 {
+		return nil, fmt.Errorf("building: %v\n%s", err, b)
 	}
 	var tests []corpusTest
-	bins, _ := filepath.Glob(filepath.Join(out, "*.test"))
+	bins, err := filepath.Glob(filepath.Join(out, "*.test"))
+	if err != nil {
+		return nil, err
+	}
 	for _, bin := range bins {
 		b, err := exec.Command(bin, "-test.list", ".").Output()
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		dir := filepath.Join(tree, strings.TrimSuffix(filepath.Base(bin), ".test"))
 		for name := range strings.FieldsSeq(string(b)) {
 			tests = append(tests, corpusTest{dir, bin, name})
 		}
 	}
-	return tests
+	return tests, nil
 }
 
 // outcome is one trial of a corpus test.
@@ -153,7 +145,7 @@ func TestRevealOnTheCorpus(t *testing.T) {
 	if *benchRuns == 0 {
 		t.Skip("run with -golag.reveal=N to measure")
 	}
-	tests := buildCorpus(t)
+	tests := corpusTests(t, func(_, _ string) bool { return true })
 	seen := map[string]map[string]int{}
 	for _, r := range benchRungs() {
 		reds, slowest, mean := measureRung(t, tests, r.plan)

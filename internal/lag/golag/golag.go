@@ -124,7 +124,7 @@ func (in *Instrumentation) rewrite(u unit, l *loaded) {
 		in.skip(rel, err.Error())
 		return
 	}
-	if why := unfit(u.file, src); why != "" {
+	if why := unfit(u, src); why != "" {
 		in.skip(rel, why)
 		return
 	}

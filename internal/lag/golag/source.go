@@ -3,7 +3,6 @@ package golag
 import (
 	"bytes"
 	"fmt"
-	"go/ast"
 	"go/token"
 	"hash/fnv"
 	"regexp"
@@ -90,8 +89,8 @@ var (
 )
 
 // unfit says why a file cannot or should not be rewritten, or nothing.
-func unfit(file *ast.File, src []byte) string {
-	for _, i := range file.Imports {
+func unfit(u unit, src []byte) string {
+	for _, i := range u.file.Imports {
 		if i.Path.Value == `"C"` {
 			return "it uses cgo"
 		}
@@ -99,7 +98,7 @@ func unfit(file *ast.File, src []byte) string {
 	switch {
 	case lineDirective.Match(src):
 		return "it has //line directives"
-	case generatedLine.Match(src[:min(len(src), 64<<10)]) && !isMock(file):
+	case generatedLine.Match(src[:min(len(src), 64<<10)]) && !u.isMock():
 		return "it is generated"
 	}
 	return ""

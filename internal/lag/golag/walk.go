@@ -47,7 +47,7 @@ type walker struct {
 }
 
 func newWalker(f *source, u unit, l *loaded) *walker {
-	mock := isMock(u.file) || isMockFile(u.path)
+	mock := u.isMock()
 	return &walker{
 		source: f, mock: mock, test: mock || strings.HasSuffix(u.path, "_test.go"), project: l.project,
 		usages: map[*ast.FuncLit]usage{}, names: map[string]int{}, waiters: map[types.Object]bool{},
@@ -56,14 +56,11 @@ func newWalker(f *source, u unit, l *loaded) *walker {
 
 var mockName = regexp.MustCompile(`(?i)(^|_)(mock|fake|stub)s?(_|$)`)
 
-// isMock reports whether the file belongs to a package of doubles by its name.
-func isMock(f *ast.File) bool {
-	n := strings.ToLower(f.Name.Name)
-	return strings.Contains(n, "mock") || strings.Contains(n, "fake")
-}
-
-func isMockFile(path string) bool {
-	return mockName.MatchString(strings.TrimSuffix(filepath.Base(path), ".go"))
+// isMock reports whether a file holds test doubles by its name or its package's.
+func (u unit) isMock() bool {
+	pkg := strings.ToLower(u.file.Name.Name)
+	return strings.Contains(pkg, "mock") || strings.Contains(pkg, "fake") ||
+		mockName.MatchString(strings.TrimSuffix(filepath.Base(u.path), ".go"))
 }
 
 func (w *walker) walkFile() {
