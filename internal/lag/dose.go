@@ -18,7 +18,8 @@ const (
 
 // dose finds the least factor of the set's delays that is still red, and the
 // largest that was green. It goes down by quarters until one is green, then
-// halves the gap. A single red may be chance, so the least one is asked again.
+// halves the gap. A single red may be chance, so the least one is asked
+// again, and those above it for as long as it does not come back.
 func (s *session) dose(f *finding) {
 	f.lo, f.hi = 0, 1
 	most := largestMS(f.set)
@@ -42,7 +43,7 @@ func (s *session) dose(f *finding) {
 			f.lo = mid
 		}
 	}
-	if len(failed) > 1 && s.room() && !s.reds(scaled(f.set, f.hi, 0)) {
-		f.lo, f.hi = f.hi, failed[len(failed)-2]
+	for n := len(failed) - 1; n > 0 && s.room() && !s.reds(scaled(f.set, f.hi, 0)); n-- {
+		f.lo, f.hi = f.hi, failed[n-1]
 	}
 }
