@@ -120,7 +120,8 @@ func (g *git) run(ctx context.Context, limit time.Duration, args []string) (stri
 		return "", &gitError{args, -1, "no end within " + limit.String()}
 	case r.Exit != 0:
 		ge := &gitError{args, r.Exit, stderr.String()}
-		if ge.says("No space left on device", "Disk quota exceeded") {
+		// A checkout tells that a write failed, but not why.
+		if ge.says("No space left on device", "Disk quota exceeded", "unable to write file") {
 			return "", diskFull(ge.Error())
 		}
 		return "", ge

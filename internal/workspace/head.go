@@ -25,13 +25,28 @@ func (w *Workspace) abs(path string) string {
 
 // dirtyFiles lists what the checkout has that its commit has not, or not so:
 // tracked files that were changed or deleted, and untracked ones that are not
-// ignored. Only the contents of submodules are left out.
+// ignored. Only the contents of submodules are left out. Git would write what it
+// learns of the files back to the index, so it is shown a copy.
 func (w *Workspace) dirtyFiles(ctx context.Context) ([]string, error) {
-	changed, err := w.git.list(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", "HEAD")
+	index, err := w.git.line(ctx, "rev-parse", "--git-path", "index")
 	if err != nil {
 		return nil, err
 	}
-	untracked, err := w.git.list(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+	scratch, err := os.MkdirTemp("", "triagebot-index-")
+	if err != nil {
+		return nil, fmt.Errorf("copying index: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	copied := filepath.Join(scratch, "index")
+	if err := copyFile(w.abs(index), copied, 0o600); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("copying index: %w", err)
+	}
+	g := w.git.with("GIT_INDEX_FILE=" + copied)
+	changed, err := g.list(ctx, "-c", "core.splitIndex=false", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	untracked, err := g.list(ctx, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
 		return nil, err
 	}

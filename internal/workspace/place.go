@@ -42,9 +42,9 @@ func (w *Workspace) locate(ctx context.Context) error {
 		return err
 	}
 	w.prefix = strings.TrimSuffix(w.prefix, "/")
-	w.git = w.git.in(w.top)
+	w.git, w.common = w.git.in(w.top), common
 	w.name = w.repoName(ctx)
-	return w.choosePlace(common)
+	return w.choosePlace()
 }
 
 // findTop finds the root of the working tree. A repository of another user's
@@ -134,29 +134,49 @@ func quoteConfig(s string) string {
 
 // choosePlace sets the directory of the trees: by name for people, by a digest
 // of the repository's own directory to keep two of one name apart.
-func (w *Workspace) choosePlace(common string) error {
-	dir := w.opt.Dir
-	if dir == "" {
-		sum := sha256.Sum256([]byte(common))
-		dir = filepath.Join(cacheDir(), "trees", filepath.Base(w.top)+"-"+hex.EncodeToString(sum[:4]))
+func (w *Workspace) choosePlace() error {
+	sum := sha256.Sum256([]byte(w.common))
+	name := filepath.Join("trees", filepath.Base(w.top)+"-"+hex.EncodeToString(sum[:4]))
+	places := []string{w.opt.Dir}
+	if w.opt.Dir == "" {
+		// Some CI systems put the user's cache into the checkout.
+		places = []string{filepath.Join(cacheDir(), name), filepath.Join(tempCache(), name)}
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return fmt.Errorf("making directory of the trees: %w", err)
+	for _, p := range places {
+		dir, err := realPath(p)
+		if err != nil {
+			return fmt.Errorf("making directory of the trees: %w", err)
+		}
+		if dir != w.top && !strings.HasPrefix(dir, w.top+string(filepath.Separator)) {
+			w.dir = dir
+			break
+		}
 	}
-	_, err = os.Lstat(dir)
+	if w.dir == "" {
+		return &Error{ErrForeignDir, fmt.Sprintf("%q is inside the repository", places[0]), "name a directory outside for the trees"}
+	}
+	_, err := os.Lstat(w.dir)
 	w.madeDir = w.opt.Dir == "" || errors.Is(err, os.ErrNotExist)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		return fmt.Errorf("making directory of the trees: %w", err)
-	}
-	// Git records real paths.
-	if w.dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return fmt.Errorf("making directory of the trees: %w", err)
-	}
-	if w.dir == w.top || strings.HasPrefix(w.dir, w.top+string(filepath.Separator)) {
-		return &Error{ErrForeignDir, fmt.Sprintf("%q is inside the repository", w.dir), "name a directory outside for the trees"}
 	}
 	return nil
+}
+
+// realPath resolves the links of a path of which the end need not exist: git
+// records real paths.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if parent := filepath.Dir(path); errors.Is(err, os.ErrNotExist) && parent != path {
+		if parent, err = realPath(parent); err == nil {
+			real = filepath.Join(parent, filepath.Base(path))
+		}
+	}
+	return real, err
 }
 
 // cacheDir is the user's cache, or a folder below the temporary one for a user
@@ -164,9 +184,13 @@ func (w *Workspace) choosePlace(common string) error {
 func cacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return filepath.Join(os.TempDir(), fmt.Sprintf("triagebot-%d", os.Getuid()))
+		return tempCache()
 	}
 	return filepath.Join(dir, "triagebot")
+}
+
+func tempCache() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("triagebot-%d", os.Getuid()))
 }
 
 // lockUp waits for other runs on this machine, then for the directory.
@@ -221,6 +245,9 @@ func (w *Workspace) removeTrees(ctx context.Context) error {
 		_, err := w.git.out(ctx, "worktree", "remove", "--force", "--force", dir)
 		errs = append(errs, err)
 	}
+	// Git removes this directory with its last worktree, but leaves it when
+	// making the first one fails. One that is not empty stays.
+	_ = os.Remove(filepath.Join(w.common, "worktrees"))
 	return errors.Join(errs...)
 }
 

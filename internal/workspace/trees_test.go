@@ -385,6 +385,42 @@ func TestDiskFullIsOneLineAndLeavesNothing(t *testing.T) {
 	r.unchanged(func() { r.wantError(o, ErrDiskFull, "make room") })
 }
 
+func TestCacheInsideTheCheckoutIsNotUsed(t *testing.T) {
+	r := linear(t, 2)
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(r.dir, ".cache"))
+	t.Setenv("TMPDIR", t.TempDir())
+	o := r.options()
+	o.Base, o.Dir = "HEAD~1", ""
+	r.unchanged(func() {
+		w := r.open(o)
+		if dir := w.Tree(triage.Head).Dir; !strings.HasPrefix(dir, os.Getenv("TMPDIR")) {
+			t.Errorf("head is at %s", dir)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestIndexIsNotRefreshed(t *testing.T) {
+	r := linear(t, 2)
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(r.dir, "f"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	o := r.options()
+	o.Base = "HEAD~1"
+	r.unchanged(func() {
+		w := r.open(o)
+		if w.Tree(triage.Head).Rev.Dirty {
+			t.Errorf("a touched file is no change: %q", w.Warnings())
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestSparseCheckoutDoesNotThinTheTrees(t *testing.T) {
 	r := linear(t, 1)
 	r.commit("in/a", "1")

@@ -62,6 +62,7 @@ type Workspace struct {
 	git    *git
 	opt    Options
 	top    string
+	common string // the repository's own directory: .git
 	prefix string
 	dir    string
 	// madeDir is set when the directory of the trees goes with them.

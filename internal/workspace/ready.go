@@ -1,0 +1,11 @@
+package workspace
+
+import "context"
+
+// SetUp runs commands in each tree after Open, for callers that learn them from
+// a tree. It does what Options.Setup does: a failure makes that side
+// unbuildable and is no error. A nil env is a clean one.
+func (w *Workspace) SetUp(ctx context.Context, commands [][]string, env []string) error {
+	w.opt.Setup, w.opt.Env = commands, env
+	return w.setUp(ctx)
+}
