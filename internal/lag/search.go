@@ -122,11 +122,8 @@ func (s *session) together(set []unit) (finding, bool) {
 		return finding{set: kept, any: kept}, true
 	}
 	for i := range kept {
-		p := s.plan(slices.Concat(kept[:i], kept[i+1:]))
-		for range 2 {
-			if s.ask(p) != green {
-				return finding{}, false
-			}
+		if !s.greens(s.plan(slices.Concat(kept[:i], kept[i+1:])), 2) {
+			return finding{}, false
 		}
 	}
 	slices.Reverse(kept) // in the order of the red run

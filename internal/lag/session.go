@@ -159,6 +159,16 @@ func (s *session) reds(us []unit) bool {
 	return true
 }
 
+// greens reports whether the plan is green n times in a row.
+func (s *session) greens(p triage.LagPlan, n int) bool {
+	for range n {
+		if s.ask(p) != green {
+			return false
+		}
+	}
+	return true
+}
+
 // settle asks a plan until it is clear: green when it is green as often as
 // s.calm, red when it is red as often as the session's votes and never green; of
 // more answers the majority.

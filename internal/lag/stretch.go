@@ -111,12 +111,7 @@ func (s *session) clock(f finding, st triage.Stretch) (*triage.Site, answer) {
 	ids, kept := s.reached(st)
 	calm := func(ids []string) bool {
 		p.Stretch.Sites = slices.Concat(ids, kept)
-		for range s.calm - 1 {
-			if s.ask(p) != green {
-				return false
-			}
-		}
-		return true
+		return s.greens(p, s.calm-1)
 	}
 	for len(ids) > 1 {
 		half := len(ids) / 2
