@@ -21,13 +21,14 @@ func mdClean(s string) string {
 }
 
 // mdCode is a string as inline code of at most n runes. Text with characters
-// that end a code span or a table cell is written as HTML, all in entities.
+// that end a code span or a table cell, or look like HTML to a careless reader, is
+// written in entities.
 func mdCode(s string, n int) string {
 	s = shorten(strings.NewReplacer("\n", "⏎", "\t", " ").Replace(strings.TrimRight(mdClean(s), "\n")), n)
 	switch {
 	case strings.TrimSpace(s) == "":
 		return "`(empty)`"
-	case strings.ContainsAny(s, "`|\\") || strings.HasPrefix(s, " ") || strings.HasSuffix(s, " "):
+	case strings.ContainsAny(s, "`|\\<>") || strings.HasPrefix(s, " ") || strings.HasSuffix(s, " "):
 		return "<code>" + entities(s) + "</code>"
 	}
 	return "`" + s + "`"
@@ -57,7 +58,7 @@ func isWord(r rune) bool {
 var (
 	issueNumber = regexp.MustCompile(`(?i)\b(gh-)(\d)`)
 	webAddress  = regexp.MustCompile(`(?i)\b(www)\.`)
-	commitID    = regexp.MustCompile(`(?i)\b([0-9a-f]{6})([0-9a-f]+)\b`)
+	commitID    = regexp.MustCompile(`(?i)[0-9a-f]{7,}`)
 	// markup is what a backslash makes harmless. Angle brackets and ampersands
 	// become entities, which HTML blocks understand as well.
 	markup = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "{", "\\{", "}", "\\}",
@@ -71,7 +72,13 @@ func mdText(s string) string {
 	s = markup.Replace(clean(s))
 	s = issueNumber.ReplaceAllString(s, "${1}"+zeroWidth+"${2}")
 	s = webAddress.ReplaceAllString(s, "${1}"+zeroWidth+".")
-	return commitID.ReplaceAllString(s, "${1}"+zeroWidth+"${2}")
+	return commitID.ReplaceAllStringFunc(s, func(id string) string {
+		var b strings.Builder
+		for ; len(id) > 6; id = id[6:] { // a commit is known by seven digits or more
+			b.WriteString(id[:6] + zeroWidth)
+		}
+		return b.String() + id
+	})
 }
 
 // listMark is what would begin a list or a rule at the start of a line.
@@ -81,6 +88,7 @@ var listMark = regexp.MustCompile(`^\s*([-+=]|[0-9]+[.)])`)
 func mdProse(p prose) string {
 	var b strings.Builder
 	left := proseWidth
+	p = joined(p)
 	if len(p) > 0 && !p[0].code && listMark.MatchString(p[0].text) {
 		b.WriteString(zeroWidth)
 	}
@@ -97,6 +105,20 @@ func mdProse(p prose) string {
 		}
 	}
 	return b.String()
+}
+
+// joined makes one span of texts that stand side by side: "www" and "." become
+// a link only together.
+func joined(p prose) prose {
+	var out prose
+	for _, s := range p {
+		if n := len(out); n > 0 && !s.code && !out[n-1].code {
+			out[n-1].text += s.text
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // Caps on one line of prose and on one name in it, in runes.

@@ -8,15 +8,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
-
-// maxDepth caps the nesting of a report. The deepest place of the vocabulary,
-// trials[].others[].failure.target, needs six levels.
-const maxDepth = 12
 
 // A field is one key of an object of the record.
 type field struct {
@@ -28,9 +26,15 @@ type field struct {
 	optional bool
 }
 
+// known has the keys of every struct of the vocabulary, which are few.
+var known sync.Map // reflect.Type -> []field
+
 // fieldsOf lists the keys of a struct of the vocabulary in their order.
 // Embedded structs are part of the object.
 func fieldsOf(t reflect.Type) []field {
+	if f, ok := known.Load(t); ok {
+		return f.([]field)
+	}
 	var out []field
 	for _, f := range reflect.VisibleFields(t) {
 		tag, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -43,6 +47,7 @@ func fieldsOf(t reflect.Type) []field {
 		}
 		out = append(out, field{tag, owner, f.Name, f.Type, f.Index, strings.Contains(opts, "omit")})
 	}
+	known.Store(t, out)
 	return out
 }
 
@@ -55,11 +60,11 @@ func isText(t reflect.Type) bool {
 
 // checkShape compares a JSON text with the vocabulary, key by key. The decoder
 // of the standard library alone would take unknown case, missing and repeated
-// keys.
+// keys. The vocabulary is not recursive, so it also bounds the depth.
 func checkShape(data []byte) error {
 	s := shape{json.NewDecoder(bytes.NewReader(data))}
 	s.dec.UseNumber()
-	if err := s.value(reflect.TypeFor[triage.Report](), "", 0); err != nil {
+	if err := s.value(reflect.TypeFor[triage.Report](), ""); err != nil {
 		return err
 	}
 	if s.dec.More() {
@@ -70,10 +75,7 @@ func checkShape(data []byte) error {
 
 type shape struct{ dec *json.Decoder }
 
-func (s shape) value(t reflect.Type, path string, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("%s: nested deeper than %d", where(path), maxDepth)
-	}
+func (s shape) value(t reflect.Type, path string) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -88,11 +90,11 @@ func (s shape) value(t reflect.Type, path string, depth int) error {
 		}
 	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
 		if tok == json.Delim('{') {
-			return s.object(t, path, depth)
+			return s.object(t, path)
 		}
 	case t.Kind() == reflect.Slice:
 		if tok == json.Delim('[') {
-			return s.list(t, path, depth)
+			return s.list(t, path)
 		}
 	case t.Kind() == reflect.Bool:
 		if _, ok := tok.(bool); ok {
@@ -106,9 +108,9 @@ func (s shape) value(t reflect.Type, path string, depth int) error {
 	return fmt.Errorf("%s: want %s, found %s", where(path), wanted(t), found(tok))
 }
 
-func (s shape) list(t reflect.Type, path string, depth int) error {
+func (s shape) list(t reflect.Type, path string) error {
 	for i := 0; s.dec.More(); i++ {
-		if err := s.value(t.Elem(), fmt.Sprintf("%s[%d]", path, i), depth+1); err != nil {
+		if err := s.value(t.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
 			return err
 		}
 	}
@@ -116,12 +118,10 @@ func (s shape) list(t reflect.Type, path string, depth int) error {
 	return err
 }
 
-func (s shape) object(t reflect.Type, path string, depth int) error {
-	known := map[string]field{}
+func (s shape) object(t reflect.Type, path string) error {
+	var fields []field
 	if t.Kind() == reflect.Struct {
-		for _, f := range fieldsOf(t) {
-			known[f.name] = f
-		}
+		fields = fieldsOf(t)
 	}
 	seen := map[string]bool{}
 	for s.dec.More() {
@@ -134,35 +134,25 @@ func (s shape) object(t reflect.Type, path string, depth int) error {
 			return fmt.Errorf("%s: key %s is there twice", where(path), quoted(key))
 		}
 		seen[key] = true
-		elem, at := t, join(path, key)
+		elem, at := t, ""
 		if t.Kind() == reflect.Map {
 			elem, at = t.Elem(), path+"["+quoted(key)+"]"
-		} else if f, ok := known[key]; ok {
-			elem = f.typ
+		} else if i := slices.IndexFunc(fields, func(f field) bool { return f.name == key }); i >= 0 {
+			elem, at = fields[i].typ, join(path, key)
 		} else {
 			return fmt.Errorf("%s: unknown key %s", where(path), quoted(key))
 		}
-		if err := s.value(elem, at, depth+1); err != nil {
+		if err := s.value(elem, at); err != nil {
 			return err
 		}
 	}
-	for _, f := range known {
+	for _, f := range fields {
 		if !f.optional && !seen[f.name] {
-			return fmt.Errorf("%s: key %q is missing", where(path), firstMissing(t, seen))
+			return fmt.Errorf("%s: key %q is missing", where(path), f.name)
 		}
 	}
 	_, err := s.dec.Token()
 	return err
-}
-
-// firstMissing makes the error the same whatever order the map has.
-func firstMissing(t reflect.Type, seen map[string]bool) string {
-	for _, f := range fieldsOf(t) {
-		if !f.optional && !seen[f.name] {
-			return f.name
-		}
-	}
-	return ""
 }
 
 func number(t reflect.Type, n json.Number, path string) error {

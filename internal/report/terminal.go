@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -57,7 +58,14 @@ type terminal struct {
 	color bool
 }
 
-func (t *terminal) line(s string) { t.b.WriteString(strings.TrimRight(s, " ") + "\n") }
+// runnerCommand is what an Actions runner obeys when a step prints it: "::" at
+// the start of a line, spaces and colours before it not counted, or "##[" anywhere.
+var runnerCommand = regexp.MustCompile(`^((?:\s|\x1b\[[0-9]+m)*:)(:)|(#)(#\[)`)
+
+func (t *terminal) line(s string) {
+	s = runnerCommand.ReplaceAllString(strings.TrimRight(s, " "), "${1}${3}"+zeroWidth+"${2}${4}")
+	t.b.WriteString(s + "\n")
+}
 
 func (t *terminal) style(code, s string) string {
 	if !t.color || s == "" {
