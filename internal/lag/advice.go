@@ -35,23 +35,21 @@ func (s *session) advise(f finding) (*triage.Site, string) {
 	if len(f.any) == 0 || f.set[0].role != triage.RoleWorker {
 		return nil, ""
 	}
-	first := f.any[0]
-	if k := s.kind(first); k != triage.KindDouble && k != triage.KindReturn {
-		return nil, ""
+	attempt, late := s.site(f.any[0].site), s.site(f.set[0].site)
+	callee, rest := "", ""
+	switch s.kind(f.any[0]) {
+	case triage.KindDouble: // its function is the double itself
+		callee, rest = attempt.Func, "the caller"
+	case triage.KindReturn: // its function makes the call
+		callee, rest = calleeOf(attempt.Text), "`"+attempt.Func+"`"
 	}
-	attempt := s.site(first.site)
-	callee := calleeOf(attempt.Text)
-	if callee == "" {
-		return nil, ""
-	}
-	late := s.site(f.set[0].site)
 	switch {
+	case callee == "" || attempt.Func == "":
+		return nil, ""
 	case s.kind(f.set[0]) == triage.KindCall && late.Func != "":
 		return &attempt, fmt.Sprintf("wait on what `%s` changes, not on `%s`", late.Func, callee)
-	case attempt.Func != "":
-		return &attempt, fmt.Sprintf("wait on what `%s` does after `%s`, not on that call", attempt.Func, callee)
 	}
-	return nil, ""
+	return &attempt, fmt.Sprintf("wait on what %s does after `%s`, not on that call", rest, callee)
 }
 
 var (

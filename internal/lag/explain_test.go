@@ -84,6 +84,35 @@ func TestLoneLateSiteAfterADoubleHasItsOwnAdvice(t *testing.T) {
 	}
 }
 
+func TestOutcomeBehindADoubleIsNamed(t *testing.T) {
+	p := dispatch(t)
+	p.sites[2].as(triage.KindDouble)
+	p.sites[2].Func, p.sites[2].Test = "(*fakeSender).Send", true
+	p.race(window{path: []int{2, 3}, ms: 2})
+	res := explained(t, p, nil)
+	c := res.Cause
+	if !c.AnyOf || len(c.Sites) != 2 || c.Sites[0].Line != 60 || c.Sites[1].Line != 41 || c.Attempt == nil || c.Attempt.Line != 41 {
+		t.Fatalf("cause %+v", c)
+	}
+	if want := "wait on what `(*Registry).Mark` changes, not on `(*fakeSender).Send`"; c.Advice != want {
+		t.Errorf("advice %q, want %q", c.Advice, want)
+	}
+	if len(res.Plan.Decisions) != 1 || res.Plan.Decisions[0].Kind != triage.KindCall || c.Red != 5 || c.DoseMS < 2 || c.DoseMS > 3 || c.MarginMS < 1 {
+		t.Errorf("cause %+v, plan %+v", c, res.Plan)
+	}
+}
+
+func TestDoubleWithoutANamedOutcomeHasItsOwnAdvice(t *testing.T) {
+	p := dispatch(t)
+	p.sites[2].as(triage.KindDouble)
+	p.sites[2].Func, p.sites[2].Test = "(*fakeSender).Send", true
+	p.race(window{path: []int{2}, ms: 2})
+	c := explained(t, p, nil).Cause
+	if want := "wait on what the caller does after `(*fakeSender).Send`, not on that call"; len(c.Sites) != 1 || c.Advice != want {
+		t.Errorf("cause %+v", c)
+	}
+}
+
 func TestNoAdviceWhereTheAttemptCannotBeTold(t *testing.T) {
 	p := dispatch(t)
 	p.race(window{path: []int{1, 3}, ms: 2})

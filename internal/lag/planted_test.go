@@ -1,6 +1,7 @@
 package lag
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -13,6 +14,15 @@ var families = []struct {
 }{
 	{"race, one window", func(p *program, rng *rand.Rand) {
 		path := p.stretchOf(triage.RoleWorker, 1+rng.IntN(5))
+		p.race(window{path: path, ms: between(rng, 0.1, 8)})
+	}},
+	{"race between a double and its outcome", func(p *program, rng *rand.Rand) {
+		path := p.stretchOf(triage.RoleWorker, 2+rng.IntN(4))
+		for _, i := range path[1:] {
+			p.sites[i].as(triage.KindCall)
+		}
+		p.sites[path[0]].as(triage.KindDouble)
+		p.sites[path[0]].Test = true
 		p.race(window{path: path, ms: between(rng, 0.1, 8)})
 	}},
 	{"race, masked by an earlier delay", func(p *program, rng *rand.Rand) {
@@ -63,6 +73,12 @@ var families = []struct {
 		p.race(window{path: p.stretchOf(triage.RoleWorker, 1+rng.IntN(3)), ms: between(rng, 0.3, 5)})
 		p.deadline(rng)
 	}},
+}
+
+// as makes a site one of another kind.
+func (s *simSite) as(k triage.Kind) {
+	s.Kind = k
+	s.ID = fmt.Sprintf("%s:%s:%s:1", s.File, s.Func, k)
 }
 
 func (p *program) race(ws ...window) {

@@ -191,11 +191,11 @@ func (s *session) settle(p triage.LagPlan) answer {
 	return neither
 }
 
-// known are the red trial's delays at sites that exist. A pause at clean-up is
-// part of the plan, not a delay to be taken away.
-func (s *session) known() []triage.Decision {
+// known are a trial's delays at sites that exist. A pause at clean-up is part of
+// the plan, not a delay to be taken away.
+func (s *session) known(t triage.Trial) []triage.Decision {
 	var ds []triage.Decision
-	for _, d := range s.in.Red.Decisions {
+	for _, d := range t.Decisions {
 		_, ok := s.in.Sites[d.Site]
 		if d.Kind != triage.KindCleanup && (ok || len(s.in.Sites) == 0) {
 			ds = append(ds, d)
@@ -209,7 +209,7 @@ func (s *session) known() []triage.Decision {
 // very decisions; then the other form; then both with the pause at cleanup.
 func (s *session) replay() ([]unit, bool) {
 	s.reserve = reserveMinimise
-	ds := s.known()
+	ds := s.known(s.in.Red)
 	p := s.in.Plan
 	every := p.Probability == 0 && p.MinMS == p.MaxMS && len(p.Decisions) == 0
 	pauses := []float64{0}

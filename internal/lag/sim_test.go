@@ -105,7 +105,7 @@ func decide(plan triage.LagPlan, s simSite, hit int) (triage.Decision, bool) {
 	if len(plan.Decisions) > 0 || hit > plan.Hits || !slices.Contains(plan.Kinds, s.Kind) {
 		return d, false
 	}
-	if plan.Role != triage.RoleAny && plan.Role != s.role || s.Test && !plan.TestSites {
+	if plan.Role != triage.RoleAny && plan.Role != s.role || s.Test && !plan.TestSites && s.Kind != triage.KindDouble {
 		return d, false
 	}
 	h := rand.New(rand.NewPCG(plan.Seed, hashOf(s.ID)))
