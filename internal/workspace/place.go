@@ -135,32 +135,46 @@ func quoteConfig(s string) string {
 // choosePlace sets the directory of the trees: by name for people, by a digest
 // of the repository's own directory to keep two of one name apart.
 func (w *Workspace) choosePlace() error {
-	sum := sha256.Sum256([]byte(w.common))
-	name := filepath.Join("trees", filepath.Base(w.top)+"-"+hex.EncodeToString(sum[:4]))
-	places := []string{w.opt.Dir}
-	if w.opt.Dir == "" {
-		// Some CI systems put the user's cache into the checkout.
-		places = []string{filepath.Join(cacheDir(), name), filepath.Join(tempCache(), name)}
+	dir := w.opt.Dir
+	if dir == "" {
+		sum := sha256.Sum256([]byte(w.common))
+		dir = filepath.Join(w.cacheDir(), "trees", filepath.Base(w.top)+"-"+hex.EncodeToString(sum[:4]))
 	}
-	for _, p := range places {
-		dir, err := realPath(p)
-		if err != nil {
-			return fmt.Errorf("making directory of the trees: %w", err)
-		}
-		if dir != w.top && !strings.HasPrefix(dir, w.top+string(filepath.Separator)) {
-			w.dir = dir
-			break
-		}
+	dir, err := realPath(dir)
+	if err != nil {
+		return fmt.Errorf("making directory of the trees: %w", err)
 	}
-	if w.dir == "" {
-		return &Error{ErrForeignDir, fmt.Sprintf("%q is inside the repository", places[0]), "name a directory outside for the trees"}
+	if w.contains(dir) {
+		return &Error{ErrForeignDir, fmt.Sprintf("%q is inside the repository", dir), "name a directory outside for the trees"}
 	}
-	_, err := os.Lstat(w.dir)
+	w.dir = dir
+	_, err = os.Lstat(dir)
 	w.madeDir = w.opt.Dir == "" || errors.Is(err, os.ErrNotExist)
-	if err := os.MkdirAll(w.dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making directory of the trees: %w", err)
 	}
 	return nil
+}
+
+// contains reports whether a real path is in the user's checkout.
+func (w *Workspace) contains(dir string) bool {
+	return dir == w.top || strings.HasPrefix(dir, w.top+string(filepath.Separator))
+}
+
+// cacheDir is in the user's cache; below the temporary directory when there is
+// none, when it cannot be written, or when it is in the checkout, where some CI
+// systems put it.
+func (w *Workspace) cacheDir() string {
+	instead := filepath.Join(os.TempDir(), fmt.Sprintf("triagebot-%d", os.Getuid()))
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return instead
+	}
+	dir, err = realPath(filepath.Join(dir, "triagebot"))
+	if err != nil || w.contains(dir) || os.MkdirAll(dir, 0o755) != nil {
+		return instead
+	}
+	return dir
 }
 
 // realPath resolves the links of a path of which the end need not exist: git
@@ -179,25 +193,11 @@ func realPath(path string) (string, error) {
 	return real, err
 }
 
-// cacheDir is the user's cache, or a folder below the temporary one for a user
-// without a home.
-func cacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return tempCache()
-	}
-	return filepath.Join(dir, "triagebot")
-}
-
-func tempCache() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("triagebot-%d", os.Getuid()))
-}
-
 // lockUp waits for other runs on this machine, then for the directory.
 func (w *Workspace) lockUp(ctx context.Context) error {
 	path := w.opt.Lock
 	if path == "" {
-		path = filepath.Join(cacheDir(), "lock")
+		path = filepath.Join(w.cacheDir(), "lock")
 	}
 	if err := w.acquire(ctx, path, false); err != nil {
 		return err

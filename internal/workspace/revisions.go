@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func (w *Workspace) chooseRevisions(ctx context.Context) error {
 	if w.opt.Base != "" {
 		base.Ref = w.opt.Base
 		base.SHA, err = w.resolve(ctx, w.opt.Base)
-		err = asBase(w.opt.Base, err)
+		err = w.asBase(ctx, err)
 	} else {
 		err = w.chooseBase(ctx, *head, base)
 	}
@@ -138,8 +139,11 @@ func (w *Workspace) resolve(ctx context.Context, name string) (string, error) {
 	}
 	unknown := &Error{ErrUnknownRevision, fmt.Sprintf("unknown revision %q", name), "name a commit, branch or tag of this repository"}
 	remote := w.remote(ctx)
-	if remote == "" || strings.HasPrefix(name, "-") || !plainName.MatchString(name) {
+	if remote == "" || strings.HasPrefix(name, "-") {
 		return "", unknown
+	}
+	if !plainName.MatchString(name) {
+		return w.resolveBehind(ctx, name, unknown)
 	}
 	if fullSHA.MatchString(name) {
 		if err := w.need(ctx, name); err != nil {
@@ -153,6 +157,31 @@ func (w *Workspace) resolve(ctx context.Context, name string) (string, error) {
 		return "", unknown
 	}
 	return tip, w.need(ctx, tip)
+}
+
+// resolveBehind resolves an expression such as HEAD~3 whose commit was cut off.
+// Where the name in it is unknown too, more history would not help.
+func (w *Workspace) resolveBehind(ctx context.Context, name string, unknown error) (string, error) {
+	end := strings.IndexAny(name, "~^")
+	if end <= 0 || w.lookUp(ctx, name[:end]) == "" {
+		return "", unknown
+	}
+	for step := range len(deepenSteps) + 1 {
+		boundary, err := w.shallowCommits(ctx)
+		if err != nil {
+			return "", err
+		}
+		if len(boundary) == 0 {
+			break
+		}
+		if err := w.deepen(ctx, step, slices.Sorted(maps.Keys(boundary))); err != nil {
+			return "", err
+		}
+		if sha := w.lookUp(ctx, name); sha != "" {
+			return sha, nil
+		}
+	}
+	return "", unknown
 }
 
 // plainName is a name without the operators of a revision expression.
@@ -178,10 +207,10 @@ func (w *Workspace) has(ctx context.Context, sha string) bool {
 
 // asBase words an unknown revision for the base: in a shallow clone the reason
 // is most often that it was not fetched.
-func asBase(name string, err error) error {
+func (w *Workspace) asBase(ctx context.Context, err error) error {
 	var e *Error
-	if errors.As(err, &e) && e.Kind == ErrUnknownRevision && fullSHA.MatchString(name) {
-		return unreachable(fmt.Sprintf("base %s is not in this clone", short(name)))
+	if errors.As(err, &e) && e.Kind == ErrUnknownRevision && (fullSHA.MatchString(w.opt.Base) || w.isShallow(ctx)) {
+		return unreachable(fmt.Sprintf("base %q is not in this clone", w.opt.Base))
 	}
 	return err
 }

@@ -154,6 +154,20 @@ func TestNamedBaseIsFetchedFromTheRemote(t *testing.T) {
 	}
 }
 
+func TestExpressionBehindTheCutIsReached(t *testing.T) {
+	r := linear(t, 4)
+	c := r.clone("--depth=1")
+	o := c.options()
+	o.Base = "HEAD~2"
+	c.wantRevs(c.open(o), r.git("rev-parse", "HEAD"), r.git("rev-parse", "HEAD~2"), "HEAD~2")
+	c = r.clone("--depth=1")
+	o = c.options()
+	o.Base = "HEAD~9"
+	c.wantError(o, ErrUnknownRevision, "HEAD~9")
+	o.Base = "nope~1"
+	c.wantError(o, ErrUnknownRevision, "nope~1")
+}
+
 func TestRemoteThatIsGoneIsAClearError(t *testing.T) {
 	r, fork := forked(t, 3, 2, 3)
 	c := r.clone("--depth=1", "--no-single-branch", "--branch=feature")

@@ -15,7 +15,7 @@ import (
 func (w *Workspace) fillSubmodules(ctx context.Context) error {
 	for _, side := range []triage.Side{triage.Head, triage.Base} {
 		t := w.trees[side]
-		empty, err := w.fill(ctx, w.top, t.Dir)
+		empty, err := w.fill(ctx, w.top, t.Dir, t.Rev.Dirty)
 		if err != nil {
 			return err
 		}
@@ -28,14 +28,18 @@ func (w *Workspace) fillSubmodules(ctx context.Context) error {
 
 // fill checks the submodules of tree out of those that are initialised in
 // source, recursively, and returns the paths of the others. `git submodule`
-// itself would write to the configuration that all worktrees share.
-func (w *Workspace) fill(ctx context.Context, source, tree string) (empty []string, err error) {
+// itself would write to the configuration that all worktrees share. With asIs
+// they stand at the commits that source has checked out, not at the recorded ones.
+func (w *Workspace) fill(ctx context.Context, source, tree string, asIs bool) (empty []string, err error) {
 	links, err := w.submodules(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range links {
 		from, to := filepath.Join(source, filepath.FromSlash(l.path)), filepath.Join(tree, filepath.FromSlash(l.path))
+		if asIs {
+			l.sha = w.currentCommit(ctx, from, l)
+		}
 		if !w.checkOutSubmodule(ctx, from, to, l.sha) {
 			if err := ctx.Err(); err != nil {
 				return nil, context.Cause(ctx)
@@ -43,7 +47,7 @@ func (w *Workspace) fill(ctx context.Context, source, tree string) (empty []stri
 			empty = append(empty, l.path)
 			continue
 		}
-		below, err := w.fill(ctx, from, to)
+		below, err := w.fill(ctx, from, to, asIs)
 		if err != nil {
 			return nil, err
 		}
@@ -52,6 +56,22 @@ func (w *Workspace) fill(ctx context.Context, source, tree string) (empty []stri
 		}
 	}
 	return empty, nil
+}
+
+// currentCommit is what the checkout has in place of a submodule's recorded commit.
+func (w *Workspace) currentCommit(ctx context.Context, from string, l gitlink) string {
+	if _, err := os.Stat(filepath.Join(from, ".git")); err != nil {
+		return l.sha
+	}
+	g := w.git.in(from)
+	if out, err := g.out(ctx, "status", "--porcelain", "--ignore-submodules=all"); err == nil && out != "" {
+		w.warn("uncommitted changes inside submodule %s are not in the head tree", l.path)
+	}
+	sha, err := g.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil {
+		return l.sha
+	}
+	return sha
 }
 
 // checkOutSubmodule reports whether the commit was to be had from the local clone.

@@ -309,6 +309,43 @@ func TestSubmodulesComeFromTheCheckout(t *testing.T) {
 	}
 }
 
+func TestDirtySubmoduleStandsWhereTheCheckoutHasIt(t *testing.T) {
+	lib := newRepo(t, filepath.Join(t.TempDir(), "lib"))
+	lib.commit("l", "1")
+	r := newRepo(t, filepath.Join(t.TempDir(), "repo"))
+	r.git("submodule", "--quiet", "add", "file://"+lib.dir, "lib")
+	r.commit("f", "1")
+	sub := &repo{t, filepath.Join(r.dir, "lib")}
+	sub.commit("l", "2")
+	sub.write("l", "3")
+	r.unchanged(func() {
+		w := r.open(r.options())
+		if h, b := content(t, w, triage.Head, "lib/l"), content(t, w, triage.Base, "lib/l"); h != "2" || b != "1" {
+			t.Errorf("submodule on head %q, on base %q", h, b)
+		}
+		if !hasWarning(w, "inside submodule lib are not in the head tree") {
+			t.Errorf("warnings are %q", w.Warnings())
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestHomeThatCannotBeWrittenIsDoneWithout(t *testing.T) {
+	r := linear(t, 2)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", file)
+	t.Setenv("TMPDIR", t.TempDir())
+	w := r.open(Options{Repo: r.dir, Base: "HEAD~1"})
+	if dir := w.Tree(triage.Head).Dir; !strings.HasPrefix(dir, os.Getenv("TMPDIR")) {
+		t.Errorf("head is at %s", dir)
+	}
+}
+
 func TestSetupRunsInEachTree(t *testing.T) {
 	r := linear(t, 2)
 	for name, tc := range map[string]struct {
