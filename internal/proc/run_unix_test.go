@@ -69,6 +69,8 @@ func playRole(role string) {
 		fmt.Println(len(b))
 	case "spawn":
 		spawn(arg)
+	case "init":
+		beInit()
 	}
 	os.Exit(0)
 }
@@ -105,6 +107,9 @@ func spawn(how string) {
 		_ = c.Wait()
 	}
 }
+
+// beInit is set where a process can be an init.
+var beInit func()
 
 func role(t testing.TB, name string) Spec {
 	t.Helper()

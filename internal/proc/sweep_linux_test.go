@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -172,6 +173,44 @@ func TestChildrenAreFoundWithoutTheKernelsList(t *testing.T) {
 			t.Errorf("%s does not have child %d", name, c.Process.Pid)
 		}
 	}
+}
+
+func init() {
+	beInit = func() {
+		s := Spec{Argv: []string{"sh", "-c", "setsid sleep 0.01 & setsid sleep 1000 & exit 4"}, Env: os.Environ()}
+		r, err := Run(context.Background(), s)
+		fmt.Println("pid", os.Getpid(), "exit", r.Exit, "survivors", len(r.Survivors), r.Warning, err)
+		for end := time.Now().Add(5 * time.Second); len(adopt.children()) > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				fmt.Printf("not reaped: %+v\n", adopt.children())
+				os.Exit(1)
+			}
+		}
+		fmt.Println("reaped")
+		os.Exit(0)
+	}
+}
+
+func TestAsPIDOneOrphansAreSweptAndReaped(t *testing.T) {
+	s := role(t, "init")
+	s.Argv = append([]string{"unshare", "--fork", "--pid", "--mount-proc"}, s.Argv...)
+	if out, err := exec.Command("unshare", "--fork", "--pid", "--mount-proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("being process 1 needs a process namespace: %v %s", err, out)
+	}
+	r := run(t, s)
+	if want := "pid 1 exit 4 survivors 1  <nil>\nreaped\n"; string(r.Output) != want || r.Exit != 0 {
+		t.Errorf("got exit %d, %q, want %q", r.Exit, r.Output, want)
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add("42 (sleep) S 7 42 40 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2")
+	f.Add("1 (a) b) Z 0 0 0")
+	f.Fuzz(func(t *testing.T, line string) {
+		if s, ok := parseStat(line); ok && s.started == "" {
+			t.Errorf("%q gives %+v", line, s)
+		}
+	})
 }
 
 func BenchmarkSweep(b *testing.B) {
