@@ -49,14 +49,11 @@ func (b *buildLog) line(line []byte) bool {
 func (b *buildLog) header(name string) {
 	b.last = name
 	b.open = true
-	if _, ok := b.blocks[name]; ok {
-		return
-	}
 	if b.blocks == nil {
 		b.blocks = map[string][]byte{}
 	}
-	if len(b.blocks) < maxBuilds {
-		b.blocks[name] = []byte{}
+	if old, ok := b.blocks[name]; ok || len(b.blocks) < maxBuilds {
+		b.blocks[name] = old[:0:cap(old)]
 	}
 }
 
@@ -114,13 +111,14 @@ func buildFailure(t triage.Target, text []byte) triage.Failure {
 	if len(errs) == 0 {
 		return f
 	}
-	f.Message = bound(strings.Join(errs[:min(len(errs), signatureErrors)], "\n"))
+	errs = errs[:min(len(errs), signatureErrors)]
+	f.Message = bound(strings.Join(errs, "\n"))
 	for i, e := range errs {
 		errs[i] = Normalise(basename(e))
 	}
 	f.Signature = triage.Signature{
 		Phase:   triage.PhaseBuild,
-		Message: truncate(strings.Join(errs[:min(len(errs), signatureErrors)], "; "), maxMessage),
+		Message: truncate(strings.Join(errs, "; "), maxMessage),
 	}
 	if setupError(f.Message) {
 		f.Signature.Phase = triage.PhaseSetup

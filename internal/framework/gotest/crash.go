@@ -79,6 +79,25 @@ func (c *crash) stack() []frame {
 	return parseFrames(text)
 }
 
+// stackOf is the last stack in the dump that the test function stands in: that
+// of the deepest subtest.
+func (c *crash) stackOf(test string) []frame {
+	var found []frame
+	text := c.text
+	for {
+		i := bytes.Index(text, []byte("\ngoroutine "))
+		if i < 0 {
+			return found
+		}
+		_, text, _ = bytes.Cut(text[i+1:], []byte{'\n'})
+		frames := parseFrames(text)
+		if _, top := testFunc(frames); top == test {
+			found = frames
+		}
+		text = text[max(0, bytes.Index(text, []byte("\n\n"))):]
+	}
+}
+
 // message is what the process said, without the remarks of the runtime.
 func (c *crash) message() string {
 	m := c.first()

@@ -2,6 +2,7 @@ package gotest
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -55,6 +56,7 @@ func (p *pkgRun) explainCrash() *triage.Failure {
 		own := f
 		if f.Outcome == triage.Timeout {
 			own.Signature.Func = topTest(name)
+			own.Location = p.blockedAt(name)
 		}
 		p.attach(t, own)
 	}
@@ -62,6 +64,15 @@ func (p *pkgRun) explainCrash() *triage.Failure {
 		return nil
 	}
 	return &f
+}
+
+// blockedAt is where the goroutine of a test stood when the alarm went off.
+func (p *pkgRun) blockedAt(test string) triage.Location {
+	frames := p.crash.stackOf(topTest(test))
+	if u, ok := userFrame(frames, p.packageName()); ok {
+		return triage.Location{File: p.place(packageOf(u.fn), u.file), Line: u.line, Func: shortFunc(u.fn)}
+	}
+	return triage.Location{}
 }
 
 func (p *pkgRun) frameBase() string {
@@ -156,6 +167,9 @@ func (p *pkgRun) running() []string {
 
 // explainExit handles a process that ended without a crash while tests ran.
 func (p *pkgRun) explainExit() {
+	if p.passed || p.failed {
+		return // its last word comes after its last test: a result line was missed
+	}
 	for _, name := range p.running() {
 		p.attach(p.get(name), p.exitFailure(p.get(name).text.bytes()))
 	}
@@ -214,7 +228,7 @@ func (p *pkgRun) explainTest(t *testRun) *triage.Failure {
 	f.Signature = triage.Signature{Phase: triage.PhaseTest, Func: topTest(t.name)}
 	if strings.HasPrefix(t.name, "Example") {
 		f.Message = exampleMessage(text)
-	} else if m, ok := chooseMessage(findMessages(text, t.minIndent)); ok {
+	} else if m, ok := chooseMessage(t.messages(text)); ok {
 		f.Message = bound(m.plain())
 		f.Location = triage.Location{File: p.place(p.pkg, m.file), Line: m.line, Func: topTest(t.name)}
 	}
@@ -223,6 +237,16 @@ func (p *pkgRun) explainTest(t *testRun) *triage.Failure {
 		f.Signature = triage.Signature{}
 	}
 	return &f
+}
+
+// messages finds a test's messages. A report that drops lines shows by a message
+// without text that what follows it is lost: then none can be trusted.
+func (t *testRun) messages(text []byte) []message {
+	ms := findMessages(text, t.minIndent)
+	if t.mute && slices.ContainsFunc(ms, func(m message) bool { return strings.TrimSpace(m.text) == "" }) {
+		return nil
+	}
+	return ms
 }
 
 func packageOfRace(r raceReport, pkg string) string {
@@ -250,7 +274,7 @@ func (p *pkgRun) inherit(tests []*testRun) {
 		if t.outcome != triage.Fail || t.failure == nil {
 			continue
 		}
-		m, ok := chooseMessage(findMessages(t.text.bytes(), t.minIndent))
+		m, ok := chooseMessage(t.messages(t.text.bytes()))
 		if ok && m.rank >= rankTesting {
 			continue
 		}

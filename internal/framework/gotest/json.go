@@ -273,7 +273,11 @@ func (p *pkgRun) frameLine(line []byte) bool {
 // packageLine takes the lines of the go command and the process's last word.
 func (r *jsonRun) packageLine(line []byte) bool {
 	switch {
-	case string(line) == "PASS" || string(line) == "FAIL":
+	case string(line) == "PASS":
+		r.passed = true
+		return true
+	case string(line) == "FAIL":
+		r.failed = true
 		return true
 	case bytes.HasPrefix(line, []byte("exit status ")), bytes.HasPrefix(line, []byte("signal: ")):
 		r.exitLine = bound(string(line))

@@ -224,6 +224,11 @@ func (s *junitSuite) take(c *junitCase) {
 	if s.run.pkg == "" {
 		s.run.pkg = importPath(s.name, c.class)
 	}
+	if vetted, ok := strings.CutPrefix(s.name, "["); ok {
+		// go-junit-report v2.1 takes vet's header "# [pkg]" for a package.
+		s.run.pkg = strings.TrimSuffix(vetted, "]")
+		c.name = "[build failed]"
+	}
 	if c.kind != "failure" && c.kind != "error" {
 		return
 	}
@@ -260,7 +265,7 @@ func (s *junitSuite) feedTest(c *junitCase, text []byte) {
 func (s *junitSuite) feed(test string, text []byte) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n") {
 		b := []byte(line)
-		if s.run.frameLine(b) {
+		if s.frame(test, b) {
 			continue
 		}
 		if _, _, ok := parseSummary(b); ok || line == "FAIL" || line == "PASS" {
@@ -268,6 +273,23 @@ func (s *junitSuite) feed(test string, text []byte) {
 		}
 		s.run.print(test, b)
 	}
+}
+
+// frame takes the lines of the testing package out of a test's text. Test cases
+// do not come in the order they ran, so an event tells nothing of a crash that
+// another case's text holds.
+func (s *junitSuite) frame(test string, line []byte) bool {
+	crash, fails := s.run.crash, s.run.fails
+	if !s.run.frameLine(line) {
+		return false
+	}
+	if s.run.crash == nil && crash != nil && crash.current != test {
+		s.run.crash = crash
+	}
+	if len(s.run.fails) == 0 {
+		s.run.fails = fails[:0]
+	}
+	return true
 }
 
 // close ends the suite.

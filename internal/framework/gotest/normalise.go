@@ -17,14 +17,15 @@ var (
 	// reTemp has the temporary roots of Linux, macOS and Windows.
 	reTemp = regexp.MustCompile(`(?:/private)?(?:/var/folders|/tmp|/var/tmp|/dev/shm)/[^\s"'` + "`" + `:,;)\]}>]*|[A-Za-z]:\\[^\s"']*\\Temp\\[^\s"':,;)\]}>]*`)
 	reLine = regexp.MustCompile(`(\.(?:go|s|c|h|cc|proto|y)):\d+(?::\d+)?`)
-	reAbs  = regexp.MustCompile(`(?:[A-Za-z]:[\\/]|/)(?:[^\s"'` + "`" + `:,;()\[\]{}<>/\\]+[\\/])+([^\s"'` + "`" + `:,;()\[\]{}<>/\\]+)`)
+	reAbs  = regexp.MustCompile(`(^|[\s"'` + "`" + `(=:,\[{<>])(?:[A-Za-z]:[\\/]|/)(?:[^\s"'` + "`" + `:,;()\[\]{}<>/\\]+[\\/])+([^\s"'` + "`" + `:,;()\[\]{}<>/\\]+)`)
 	reURL  = regexp.MustCompile(`(\w+://)`)
-	rePort = regexp.MustCompile(`((?:\d{1,3}\.){3}\d{1,3}|\[[0-9a-fA-F:]*\]|localhost):\d{2,5}\b`)
+	reIP   = regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
+	rePort = regexp.MustCompile(`(\bIP|\[[0-9a-fA-F:]*\]|localhost):\d{2,5}\b`)
 	reHex  = regexp.MustCompile(`\b0[xX][0-9a-fA-F]+\b`)
 	reHash = regexp.MustCompile(`\b[0-9a-f]{12,}\b`)
 	reDur  = regexp.MustCompile(`(?:^|[^\w.])-?(?:\d+(?:\.\d+)?(?:h|ms|m|s|µs|us|ns))+\b`)
 	reGo   = regexp.MustCompile(`\b(goroutine|pid|PID|tid|port|thread)([ =:]+)\d+`)
-	reNum  = regexp.MustCompile(`[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?`)
+	reNum  = regexp.MustCompile(`[-+]?\d+(?:\.\d+)*(?:[eE][-+]?\d+)?`)
 	// reWant is what stands before a number that the assertion itself names.
 	reWant = regexp.MustCompile(`(?i)(?:\bwant(?:ed|s)?|\bexpect(?:ed|s)?|\bstatus|\bstatus code|\bcode|\berrno)["']?[ :=(<]*$`)
 )
@@ -34,7 +35,7 @@ var (
 // Removed, because the same failure shows them differently each time or on
 // each tree: line numbers, hexadecimal addresses and long hashes, UUIDs, dates
 // and times, durations, temporary paths and the directories of absolute paths,
-// ports, goroutine and process ids. Runs of white space become one space.
+// IPv4 addresses, ports, goroutine and process ids. Runs of white space become one space.
 //
 // Numbers need a rule of their own. Flaky failures vary in the number that was
 // seen ("got 3 calls", "got 2 calls"), hardly ever in the one that was wanted.
@@ -58,41 +59,72 @@ func Normalise(s string) string {
 	return truncate(s, maxMessage)
 }
 
+// rule is one rewriting of [Normalise]. need are bytes of which a text that it
+// applies to has at least one: most texts have none, and expressions are slow.
+type rule struct {
+	need  string
+	apply func(string) string
+}
+
+func replace(re *regexp.Regexp, with string) func(string) string {
+	return func(s string) string { return re.ReplaceAllString(s, with) }
+}
+
+var rules = []rule{
+	{"-", replace(reUUID, "UUID")},
+	{":-/", replace(reTime, "TIME")},
+	{`/\`, replace(reTemp, "TMP")},
+	{":", replace(reLine, "$1")},
+	{`/\`, basePaths},
+	{".", replace(reIP, "IP")},
+	{":", replace(rePort, "$1:PORT")},
+	{"xX", replace(reHex, "ADDR")},
+	{"0123456789", hashes},
+	{"hms", durations},
+	{"gpPt", replace(reGo, "$1${2}N")},
+	{"0123456789", numbers},
+}
+
 func normalisePlaces(s string) string {
-	s = reUUID.ReplaceAllString(s, "UUID")
-	s = reTime.ReplaceAllString(s, "TIME")
-	s = reTemp.ReplaceAllString(s, "TMP")
-	s = reLine.ReplaceAllString(s, "$1")
-	s = basePaths(s)
-	s = rePort.ReplaceAllString(s, "$1:PORT")
-	s = reHex.ReplaceAllString(s, "ADDR")
-	s = reHash.ReplaceAllStringFunc(s, func(h string) string {
+	for _, r := range rules {
+		if strings.ContainsAny(s, r.need) {
+			s = r.apply(s)
+		}
+	}
+	return s
+}
+
+// hashes replaces long words of hexadecimal digits that hold a decimal one.
+func hashes(s string) string {
+	return reHash.ReplaceAllStringFunc(s, func(h string) string {
 		if strings.ContainsAny(h, "0123456789") {
 			return "HASH"
 		}
 		return h
 	})
-	s = reDur.ReplaceAllStringFunc(s, func(d string) string {
+}
+
+// durations replaces what time.Duration prints, but keeps the byte before it.
+func durations(s string) string {
+	return reDur.ReplaceAllStringFunc(s, func(d string) string {
 		r, n := utf8.DecodeRuneInString(d)
 		if unicode.IsDigit(r) || r == '-' {
 			return "DUR"
 		}
 		return d[:n] + "DUR"
 	})
-	s = reGo.ReplaceAllString(s, "$1${2}N")
-	return numbers(s)
 }
 
 // basePaths cuts absolute paths to their last element, but leaves the paths of
 // URLs alone: those are content.
 func basePaths(s string) string {
 	if !reURL.MatchString(s) {
-		return reAbs.ReplaceAllString(s, "$1")
+		return reAbs.ReplaceAllString(s, "$1$2")
 	}
 	words := strings.Split(s, " ")
 	for i, w := range words {
 		if !strings.Contains(w, "://") {
-			words[i] = reAbs.ReplaceAllString(w, "$1")
+			words[i] = reAbs.ReplaceAllString(w, "$1$2")
 		}
 	}
 	return strings.Join(words, " ")
@@ -111,7 +143,7 @@ func numbers(s string) string {
 			continue
 		}
 		if start > 1 && s[start-1] == '.' && wordByte(s[start-2]) {
-			continue // an address or a version: 127.0.0.1, v1.2
+			continue // the tail of a word: v1.2
 		}
 		if n := strings.TrimLeft(s[start:end], "-+"); len(n) <= 3 && reWant.MatchString(s[:start]) {
 			continue

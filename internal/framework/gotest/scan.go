@@ -52,8 +52,9 @@ func (s *scanner) plain(line []byte) bool {
 			return true
 		}
 	}
-	if i := bytes.Index(line, []byte("--- FAIL: ")); i > 0 && line[i-1] != ' ' {
-		if _, _, _, ok := parseResult(line[i:]); ok { // behind a print without a newline
+	if i := bytes.Index(line, []byte("--- ")); i > 0 && line[i-1] != ' ' {
+		// Behind a print without a newline. A pass is not believed in a trial.
+		if _, o, _, ok := parseResult(line[i:]); ok && (o.Red() || !s.run.keep) {
 			s.output(line[:i])
 			return s.event(line[i:])
 		}

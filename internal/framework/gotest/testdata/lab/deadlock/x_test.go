@@ -1,0 +1,7 @@
+package deadlock
+
+import (
+	"testing"
+)
+
+func TestDead(t *testing.T) { c := make(chan int); <-c }

@@ -1,0 +1,8 @@
+package fataltest
+
+import (
+	"log"
+	"testing"
+)
+
+func TestLogFatal(t *testing.T) { log.Fatal("cannot reach db") }

@@ -1,0 +1,9 @@
+package initpanic
+
+import (
+	"testing"
+)
+
+var x = func() int { panic("no config") }()
+
+func TestOne(t *testing.T) {}

@@ -1,0 +1,8 @@
+package setup
+
+import (
+	"example.com/nowhere/x"
+	"testing"
+)
+
+func TestB(t *testing.T) { x.Y() }

@@ -1,0 +1,109 @@
+package pytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// venvNames are the directories that people keep a virtual environment in.
+var venvNames = []string{".venv", "venv", "env", ".env"}
+
+// interpreter finds the Python that runs the tests of a tree and asks it for its
+// version and for pytest.
+func (a Adapter) interpreter(ctx context.Context, exec triage.Exec, tree string) (probed, error) {
+	dir := a.dir(tree)
+	if a.Python != "" {
+		return a.ask(ctx, exec, dir, a.named(tree))
+	}
+	if found, err := a.inTree(tree); found != "" || err != nil {
+		if err != nil {
+			return probed{}, err
+		}
+		return a.ask(ctx, exec, dir, found)
+	}
+	for _, m := range managers {
+		if !m.uses(dir) && !m.uses(tree) {
+			continue
+		}
+		if p, err := a.ask(ctx, exec, dir, m.argv...); err == nil && p.Pytest != "" {
+			return p, nil
+		}
+		if ctx.Err() != nil {
+			return probed{}, ctx.Err()
+		}
+	}
+	p, err := a.ask(ctx, exec, dir, a.named(tree))
+	if err != nil {
+		return p, fmt.Errorf("%w (no virtual environment is in the tree: name an interpreter or a set-up command)", err)
+	}
+	return p, nil
+}
+
+// named is the interpreter by its name: the configured one, which may be
+// relative to the tree, or the system's.
+func (a Adapter) named(tree string) string {
+	if a.Python == "" {
+		if found, err := a.inTree(tree); err == nil && found != "" {
+			return found
+		}
+		if runtime.GOOS == "windows" {
+			return "python"
+		}
+		return "python3"
+	}
+	if in := filepath.Join(tree, filepath.FromSlash(a.Python)); filepath.Base(a.Python) != a.Python && !filepath.IsAbs(a.Python) {
+		return in
+	}
+	return a.Python
+}
+
+// inTree finds a virtual environment in the tree. One without its interpreter
+// is an error: it was made by a Python that is gone.
+func (a Adapter) inTree(tree string) (string, error) {
+	for _, root := range []string{a.dir(tree), tree} {
+		for _, name := range venvNames {
+			venv := filepath.Join(root, name)
+			if _, err := os.Stat(filepath.Join(venv, "pyvenv.cfg")); err != nil {
+				continue
+			}
+			python := venvPython(venv)
+			if _, err := os.Stat(python); errors.Is(err, os.ErrNotExist) {
+				return "", fmt.Errorf("preparing pytest: virtual environment %q has no working interpreter: make it anew", venv)
+			}
+			return python, nil
+		}
+	}
+	return "", nil
+}
+
+func venvPython(venv string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(venv, "Scripts", "python.exe")
+	}
+	return filepath.Join(venv, "bin", "python")
+}
+
+// manager is a tool that keeps a project's virtual environment elsewhere.
+type manager struct {
+	lock string
+	argv []string
+}
+
+// managers run a project's interpreter without changing its environment.
+var managers = []manager{
+	{"uv.lock", []string{"uv", "run", "--no-sync", "--quiet", "python"}},
+	{"poetry.lock", []string{"poetry", "run", "python"}},
+	{"pdm.lock", []string{"pdm", "run", "python"}},
+	{"Pipfile.lock", []string{"pipenv", "run", "python"}},
+}
+
+func (m manager) uses(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, m.lock))
+	return err == nil
+}

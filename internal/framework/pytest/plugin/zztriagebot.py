@@ -1,0 +1,202 @@
+"""Tells triagebot what each test of a pytest run did.
+
+The adapter loads this file with ``-p zztriagebot``. It needs the standard
+library and pytest only, leaves the project's own options and plugins as they are but for
+what would spoil a trial (see _arguments and _silence), and writes nothing into
+the tree.
+
+Its records go to the standard output as it was before pytest began to capture:
+one line each, behind a random word (the fence) that the environment names and
+that is taken out of it at once. So no output of a test can be taken for a
+record, and no pytest that a test starts can write one.
+"""
+
+import atexit
+import faulthandler
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+
+import pytest
+
+_FENCE = os.environ.pop("TRIAGEBOT_PYTEST_FENCE", "")
+_SEED = os.environ.pop("TRIAGEBOT_PYTEST_SEED", "")
+_TREE = os.path.realpath(os.environ.get("TRIAGEBOT_TREE") or os.getcwd())
+_OUT = os.dup(1)
+_ERR = os.dup(2)
+
+# What one record may hold, in characters: the end of a long text has the message.
+_MOST_TEXT = 24000
+# How many foreign files are named at most.
+_MOST_OUTSIDE = 5
+
+_session = None  # the reporter of the one session that is ours
+
+
+def _write(record):
+    data = ("\n%s %s\n" % (_FENCE, json.dumps(record))).encode("ascii", "replace")
+    while data:
+        data = data[os.write(_OUT, data):]
+
+
+def _relative(path):
+    """A path below the tree, with forward slashes; any other as it is."""
+    full = os.path.realpath(path)
+    if full.startswith(_TREE + os.sep):
+        full = os.path.relpath(full, _TREE)
+    return full.replace(os.sep, "/")
+
+
+def _cache_directory():
+    """Name a directory for pytest's cache outside the tree; the command line reads it from the environment."""
+    path = os.path.join(tempfile.gettempdir(), "zztriagebot-%d" % os.getpid())
+    os.environ["TRIAGEBOT_PYTEST_CACHE"] = path
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(path, "hypothesis"))
+    atexit.register(shutil.rmtree, path, True)
+
+
+def _show_where_it_hangs():
+    """On SIGQUIT, which ends a trial that takes too long, print every thread's stack first."""
+    if hasattr(signal, "SIGQUIT") and hasattr(faulthandler, "register"):
+        faulthandler.register(signal.SIGQUIT, file=_ERR, all_threads=True, chain=True)
+
+
+def _arguments(manager):
+    """Options that neutralise what a project may have installed: known only once plugins are loaded."""
+    more = []
+    if manager.hasplugin("xdist"):
+        more.append("-n0")
+    if manager.hasplugin("rerunfailures"):
+        more.append("--reruns=0")
+    if manager.hasplugin("pytest_cov"):
+        more.append("--no-cov")
+    if manager.hasplugin("randomly") and _SEED:
+        more.append("-prandomly")
+        more.append("--randomly-seed=" + _SEED)
+    return more
+
+
+def _silence(config):
+    """Take out the plugins that repeat or reorder tests, and the reports that would be written into the tree."""
+    manager = config.pluginmanager
+    names = ["rerunfailures", "flaky", "random_order", "randomize"]
+    if not _SEED:
+        names.append("randomly")
+    for name in names:
+        plugin = manager.get_plugin(name)
+        if plugin is not None and manager.is_registered(plugin):
+            manager.unregister(plugin)
+    for option in ("xmlpath", "report_log", "htmlpath", "json_report_file", "allure_report_dir"):
+        if getattr(config.option, option, None):
+            setattr(config.option, option, None)
+
+
+def pytest_load_initial_conftests(early_config, parser, args):
+    if _FENCE and _session is None:
+        args[:] = args + _arguments(early_config.pluginmanager)
+
+
+# First, so before the plugins that open their reports.
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    _begin(config)
+
+
+def _begin(config):
+    global _session
+    if _FENCE and _session is None:
+        _session = Reporter(config)
+        _silence(config)
+        config.pluginmanager.register(_session, "zztriagebot-reporter")
+
+
+class Reporter:
+    """The hooks of the one session that is ours; a pytest inside a test has its own."""
+
+    def __init__(self, config):
+        self.config = config
+        self.told = False
+
+    def pytest_sessionstart(self, session):
+        root = getattr(self.config, "rootpath", None) or self.config.rootdir
+        _write({"$report_type": "Root", "root": _relative(str(root)), "tree": _TREE})
+
+    def pytest_runtest_logstart(self, nodeid, location):
+        _write({"$report_type": "Start", "nodeid": nodeid})
+
+    def pytest_runtest_logreport(self, report):
+        record = _record("TestReport", report)
+        record["when"] = report.when
+        record["duration"] = getattr(report, "duration", 0)
+        if hasattr(report, "wasxfail"):
+            record["wasxfail"] = str(report.wasxfail)
+        _write(record)
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            _write(_record("CollectReport", report))
+
+    def pytest_internalerror(self, excrepr):
+        _write({"$report_type": "InternalError", "text": str(excrepr)[-_MOST_TEXT:]})
+
+    def pytest_sessionfinish(self, session, exitstatus):
+        record = {"$report_type": "SessionFinish", "exitstatus": int(exitstatus)}
+        outside = _outside()
+        if outside:
+            record["outside"] = outside
+        _write(record)
+
+
+def _record(kind, report):
+    record = {"$report_type": kind, "nodeid": report.nodeid, "outcome": report.outcome}
+    if report.failed:
+        record["text"] = _text(report)[-_MOST_TEXT:]
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if crash is not None:
+            record["crash"] = {
+                "path": _relative(str(crash.path)),
+                "lineno": crash.lineno,
+                "message": str(crash.message)[:_MOST_TEXT],
+            }
+    return record
+
+
+def _text(report):
+    text = getattr(report, "longreprtext", None)
+    return text if isinstance(text, str) else str(report.longrepr)
+
+
+def _outside():
+    """Project files that were loaded from another copy of this tree, as an editable install makes it happen.
+
+    A file counts when it lies outside the tree and outside the interpreter's
+    own directories, and the tree has a file of the same path below some root.
+    """
+    homes = {os.path.realpath(p) + os.sep for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__))}
+    homes.add(_TREE + os.sep)
+    homes.add(os.path.dirname(os.path.realpath(__file__)) + os.sep)
+    found = []
+    for module in list(sys.modules.values()):
+        name = getattr(module, "__file__", None)
+        if not isinstance(name, str) or "site-packages" in name or "dist-packages" in name:
+            continue
+        full = os.path.realpath(name)
+        if not any(full.startswith(h) for h in homes) and _twin(full):
+            found.append(full)
+            if len(found) == _MOST_OUTSIDE:
+                break
+    return found
+
+
+def _twin(full):
+    """Whether the tree has this file too, told by at least its last two path elements."""
+    parts = full.split(os.sep)
+    return any(os.path.isfile(os.path.join(_TREE, *parts[i:])) for i in range(1, len(parts) - 1))
+
+
+if _FENCE:
+    _cache_directory()
+    _show_where_it_hangs()

@@ -1,0 +1,373 @@
+package pytest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// maxLogLine is how much of one line of a log is looked at.
+const maxLogLine = 16 << 10
+
+// ReadLog reads the failures out of the raw log of a job: the short summary
+// tells which tests failed, the tracebacks above it how. Time stamps and colours
+// of CI services are taken off. A log without a pytest session has no failures.
+//
+// A summary line that pytest has cut short (it fits a terminal's width) and that
+// no traceback completes gives a failure with a zero signature.
+func ReadLog(r io.Reader, o Options) ([]triage.Failure, error) {
+	l := newLogReader(o, nil)
+	err := l.read(r)
+	return l.found.done(err)
+}
+
+// Sections of pytest's output.
+const (
+	inProgress = iota
+	inErrors
+	inFailures
+	inSummary
+)
+
+// logReader reads the sessions of a log, one after the other.
+type logReader struct {
+	o       Options
+	found   collector
+	section int
+	// title and body are the traceback being read.
+	title string
+	body  block
+	// blocks are the tracebacks of the session by their title, each a queue.
+	blocks map[string][]crash
+	titles []string
+	// summary are the lines of the short summary that tell of a red test.
+	summary []summaryLine
+	// passed, when not nil, is told of the tests that passed.
+	passed func(triage.Target)
+	seed   int64
+	fatal  *block
+	inner  block
+}
+
+// summaryLine is "FAILED tests/test_a.py::test_b - assert 1 == 2".
+type summaryLine struct {
+	word string
+	rest string
+}
+
+func newLogReader(o Options, passed func(triage.Target)) *logReader {
+	return &logReader{o: o, blocks: map[string][]crash{}, passed: passed}
+}
+
+func (l *logReader) read(r io.Reader) error {
+	in := bufio.NewReaderSize(r, maxLogLine)
+	seen := false
+	for {
+		line, err := in.ReadSlice('\n')
+		seen = seen || len(bytes.TrimSpace(line)) > 0
+		if len(line) > 0 {
+			l.line(clean(line))
+		}
+		for errors.Is(err, bufio.ErrBufferFull) { // the rest of a long line
+			_, err = in.ReadSlice('\n')
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			l.flush()
+			if !seen {
+				return fmt.Errorf("reading log: %w", ErrEmpty)
+			}
+			return nil
+		case err != nil:
+			l.flush()
+			return fmt.Errorf("reading log: %w", err)
+		}
+	}
+}
+
+// reStamp is what services put before a line: the columns of "gh run view
+// --log", a time stamp.
+var reStamp = regexp.MustCompile(`^(?:[^\t]*\t[^\t]*\t)?\x{FEFF}?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:?\d\d) ?`)
+
+// clean takes a service's time stamp, colours and the end off a line.
+func clean(line []byte) []byte {
+	line = bytes.TrimRight(line, "\r\n")
+	if i := bytes.IndexByte(line, 'T'); i >= 10 {
+		if m := reStamp.FindIndex(line); m != nil {
+			line = line[m[1]:]
+		}
+	}
+	if bytes.IndexByte(line, 0x1b) >= 0 {
+		line = reANSI.ReplaceAll(line, nil)
+	}
+	return line
+}
+
+// The lines that part pytest's output.
+var (
+	reSection = regexp.MustCompile(`^=+ (.+?) =+$`)
+	reTitle   = regexp.MustCompile(`^_+ (.*[^_ ].*) _+$`)
+	reEnd     = regexp.MustCompile(`^(?:.* )?in \d+(?:\.\d+)?s\b`)
+	reSeed    = regexp.MustCompile(`^(?:Using --randomly-seed=|Using --random-order-seed=)(\d+)`)
+	reWord    = regexp.MustCompile(`^(FAILED|ERROR|PASSED|SUBFAILED(?:\[.*?\])?(?: ?\(.*?\))?|SUBFAIL) (.+)$`)
+)
+
+const (
+	fatalMark    = "Fatal Python error: "
+	internalMark = "INTERNALERROR>"
+)
+
+func (l *logReader) line(line []byte) {
+	if len(line) == 0 {
+		l.body.addIf(l.title, line)
+		return
+	}
+	switch {
+	case line[0] == '=' && l.header(line):
+		return
+	case line[0] == '_' && (l.section == inErrors || l.section == inFailures):
+		if m := reTitle.FindSubmatch(line); m != nil {
+			l.closeBlock()
+			l.title = string(m[1])
+			return
+		}
+	case line[0] == 'U':
+		if m := reSeed.FindSubmatch(line); m != nil {
+			l.seed, _ = strconv.ParseInt(string(m[1]), 10, 64)
+		}
+	case line[0] == 'F' && bytes.HasPrefix(line, []byte(fatalMark)):
+		l.fatal = &block{}
+	case line[0] == 'I' && bytes.HasPrefix(line, []byte(internalMark)):
+		l.inner.add(bytes.TrimPrefix(bytes.TrimPrefix(line, []byte(internalMark)), []byte{' '}))
+	}
+	if l.fatal != nil && len(l.fatal.text) < maxText {
+		l.fatal.add(line)
+	}
+	switch l.section {
+	case inErrors, inFailures:
+		l.body.addIf(l.title, line)
+	case inSummary:
+		l.summarise(line)
+	}
+}
+
+// addIf adds a line when there is a traceback that it belongs to.
+func (b *block) addIf(title string, line []byte) {
+	if title != "" {
+		b.add(line)
+	}
+}
+
+// header handles a line between "=" signs and reports whether it was one.
+func (l *logReader) header(line []byte) bool {
+	m := reSection.FindSubmatch(line)
+	if m == nil {
+		return false
+	}
+	switch name := string(m[1]); {
+	case name == "test session starts":
+		l.flush()
+	case name == "ERRORS":
+		l.closeBlock()
+		l.section = inErrors
+	case name == "FAILURES":
+		l.closeBlock()
+		l.section = inFailures
+	case name == "short test summary info":
+		l.closeBlock()
+		l.section = inSummary
+	case reEnd.MatchString(name):
+		l.flush()
+	case name == "PASSES", name == "XFAILURES", name == "XPASSES", strings.HasPrefix(name, "warnings summary"), strings.HasPrefix(name, "slowest"):
+		l.closeBlock()
+		l.section = inProgress
+	default: // a line of a test's own output
+		return false
+	}
+	return true
+}
+
+// closeBlock ends the traceback being read.
+func (l *logReader) closeBlock() {
+	if l.title != "" && len(l.titles) < maxReds {
+		c := readTraceback(l.body.text)
+		c.text = excerpt(c.text)
+		l.blocks[l.title] = append(l.blocks[l.title], c)
+		l.titles = append(l.titles, l.title)
+	}
+	l.title = ""
+	l.body.text = l.body.text[:0]
+}
+
+func (l *logReader) summarise(line []byte) {
+	m := reWord.FindSubmatch(line)
+	if m == nil {
+		return
+	}
+	if string(m[1]) == "PASSED" {
+		if l.passed != nil {
+			l.passed(ParseID(string(m[2]), l.o))
+		}
+		return
+	}
+	if len(l.summary) < maxReds {
+		l.summary = append(l.summary, summaryLine{string(m[1]), string(m[2])})
+	}
+}
+
+// flush ends a session: it makes failures of what was gathered.
+func (l *logReader) flush() {
+	l.closeBlock()
+	for _, s := range l.summary {
+		l.add(l.fromSummary(s))
+	}
+	if len(l.summary) == 0 { // no summary: -rN, or killed while it printed
+		for _, title := range l.titles {
+			if f, ok := l.fromBlock(title); ok {
+				l.add(f)
+			}
+		}
+	}
+	l.broken()
+	clear(l.blocks)
+	l.titles, l.summary, l.section, l.seed, l.fatal = nil, nil, inProgress, 0, nil
+	l.inner.text = nil
+}
+
+func (l *logReader) add(f triage.Failure) {
+	f.Seed = l.seed
+	l.found.add(f)
+}
+
+// broken tells of a process that ended itself, which no test is red for.
+func (l *logReader) broken() {
+	t := triage.Target{Suite: l.o.suite(), Framework: Name}
+	switch {
+	case l.fatal != nil:
+		c := crash{phase: triage.PhasePanic, text: string(l.fatal.text)}
+		c.message, _, _ = strings.Cut(c.text, "\n")
+		l.add(l.o.failure(t, c))
+	case len(l.inner.text) > 0:
+		c := readTraceback(l.inner.text)
+		c.phase, c.file = triage.PhaseSetup, ""
+		l.add(l.o.failure(t, c))
+	}
+}
+
+// fromSummary joins a line of the summary to its traceback.
+func (l *logReader) fromSummary(s summaryLine) triage.Failure {
+	id, message := l.splitSummary(s)
+	t := ParseID(id, l.o)
+	phase := triage.PhaseTest
+	titles := []string{l.titleOf(t.Test)}
+	switch {
+	case s.word == "ERROR" && t.Test == "":
+		phase = triage.PhaseBuild
+		titles = []string{"ERROR collecting " + id}
+	case s.word == "ERROR":
+		phase = triage.PhaseSetup
+		titles = []string{"ERROR at setup of " + titles[0], "ERROR at teardown of " + titles[0]}
+	case strings.HasPrefix(s.word, "SUB"):
+		titles = []string{titles[0] + " " + strings.TrimPrefix(strings.TrimPrefix(s.word, "SUBFAILED"), "SUBFAIL"), titles[0]}
+	}
+	c := crash{message: message, cut: strings.HasSuffix(message, "...") || message == ""}
+	for _, title := range titles {
+		if queue := l.blocks[title]; len(queue) > 0 {
+			l.blocks[title] = queue[1:]
+			c = queue[0]
+			break
+		}
+	}
+	c.phase = phase
+	if c.message == "" && message != "" {
+		c.message = message
+	}
+	if c.file = l.o.place(c.file); c.file == "" {
+		c.file = t.Package
+	}
+	return l.o.failure(t, c)
+}
+
+// titleOf is the title that pytest gives a test's traceback: classes by dots,
+// parameters as they are.
+func (l *logReader) titleOf(test string) string {
+	name, params := splitParams(test)
+	return strings.ReplaceAll(name, "::", ".") + params
+}
+
+// splitSummary parts the node id from the message. Either may hold " - ", so a
+// part whose traceback is there wins, then one with balanced brackets.
+func (l *logReader) splitSummary(s summaryLine) (id, message string) {
+	type cut struct{ id, message string }
+	cuts := []cut{}
+	for i := 0; i < len(s.rest); {
+		j := strings.Index(s.rest[i:], " - ")
+		if j < 0 {
+			break
+		}
+		i += j
+		cuts = append(cuts, cut{s.rest[:i], s.rest[i+3:]})
+		i++
+	}
+	cuts = append(cuts, cut{s.rest, ""})
+	for _, c := range cuts {
+		_, test := splitID(c.id)
+		title := l.titleOf(test)
+		for _, t := range []string{title, "ERROR at setup of " + title, "ERROR at teardown of " + title} {
+			if test != "" && len(l.blocks[t]) > 0 {
+				return c.id, c.message
+			}
+		}
+	}
+	for _, c := range cuts {
+		if !strings.Contains(c.id, "[") || strings.HasSuffix(c.id, "]") {
+			return c.id, c.message
+		}
+	}
+	return s.rest, ""
+}
+
+// fromBlock makes a failure of a traceback alone: its place tells the file.
+func (l *logReader) fromBlock(title string) (triage.Failure, bool) {
+	queue := l.blocks[title]
+	if len(queue) == 0 {
+		return triage.Failure{}, false
+	}
+	c := queue[0]
+	l.blocks[title] = queue[1:]
+	c.phase = triage.PhaseTest
+	name := title
+	for _, p := range []string{"ERROR at setup of ", "ERROR at teardown of "} {
+		if rest, ok := strings.CutPrefix(name, p); ok {
+			name, c.phase = rest, triage.PhaseSetup
+		}
+	}
+	c.file = l.o.place(c.file)
+	if file, ok := strings.CutPrefix(name, "ERROR collecting "); ok {
+		c.phase = triage.PhaseBuild
+		return l.o.failure(l.o.target(file, ""), c), true
+	}
+	file := firstPlace(c.text)
+	if file == "" {
+		return triage.Failure{}, false
+	}
+	plain, params := splitParams(name)
+	return l.o.failure(l.o.target(file, strings.ReplaceAll(plain, ".", "::")+params), c), true
+}
+
+// firstPlace is the first file of a traceback: the test's own.
+func firstPlace(text string) string {
+	for line := range strings.Lines(text) {
+		if m := rePlace.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
