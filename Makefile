@@ -1,0 +1,42 @@
+# make demo and make test are all the set-up there is: Go, git and make are enough.
+GO      ?= go
+NICE    ?=
+SAMPLES ?= 1
+SIM     ?= 20000
+FUZZ    ?= 20s
+BIN     := bin/triagebot
+
+.PHONY: build demo test lint bench fuzz truth sim update clean
+
+build: ## build bin/triagebot
+	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/triagebot
+
+demo: build ## triage a small real repository in a temporary folder
+	$(BIN) demo
+
+test: ## all tests but the slow truth runs
+	$(GO) test ./...
+
+lint: ## gofmt, vet, staticcheck, the shape of the project
+	@bad=$$(gofmt -l $$(git ls-files '*.go' | grep -v /testdata/)); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) mod tidy -diff
+	$(GO) test -count=1 -run 'TestImports|TestPackages|TestFunctions|TestExported' .
+
+truth: build ## every sample repository, SAMPLES times each
+	$(GO) test -count=1 -timeout 120m ./internal/sampletest -run TestTruth -truth=$(SAMPLES) -v
+
+sim: ## the simulation of the error promises at full size
+	$(GO) test -count=1 -timeout 60m ./internal/classify -run TestSimulation -sim=$(SIM) -v
+
+bench: build ## the table of docs/benchmarks.md, measured side by side in one run
+	$(GO) test -count=1 -timeout 60m ./internal/bench -run TestBench -bench-table -v
+
+fuzz: ## each fuzz target for FUZZ
+	@set -e; for p in $$($(GO) list ./internal/...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p; done; done
+
+clean:
+	rm -rf bin

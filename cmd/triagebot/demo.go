@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/demo"
+)
+
+func newDemo(s streams) *cobra.Command {
+	var keep string
+	var quiet bool
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Triage a small real repository with six planted reds",
+		Long: `demo makes a small Go repository in a temporary folder, with a pull request whose check
+is red in six tests: a regression, a flake, a race that main has, a race that the pull
+request brings, a test that is broken on main, and an honest deadline. It triages them
+with real runs and shows the comment. It needs Go and git, no token and no network.`,
+		Example: `  triagebot demo
+  triagebot demo --keep /tmp/demo`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return runDemo(c.Context(), keep, quiet, s)
+		},
+	}
+	c.Flags().StringVar(&keep, "keep", "", "make the repository and the report in `DIR` and keep them")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress")
+	return c
+}
+
+func runDemo(ctx context.Context, keep string, quiet bool, s streams) error {
+	dir := keep
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "triagebot-demo-")
+		if err != nil {
+			return fmt.Errorf("making the demo's folder: %w", err)
+		}
+		defer os.RemoveAll(tmp)
+		dir = tmp
+	} else if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("making the demo's folder: %w", err)
+	}
+	repo, err := demo.Build(dir)
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(dir, "out")
+	if !quiet {
+		fmt.Fprintf(s.err, "A pull request is red in six tests. Triaging it with\n  triagebot measure --repo %s --head %.12s --base %.12s --report %s\n\n", repo.Dir, repo.Head, repo.Base, repo.Report)
+	}
+	f := &measureFlags{
+		repo: repo.Dir, head: repo.Head, base: repo.Base, reports: []string{repo.Report}, out: out,
+		budget: defaultBudget, trialTimeout: defaultTrialTimeout, lag: "auto", seed: defaultSeed, failOn: string(failNone), quiet: quiet,
+	}
+	if err := runMeasure(ctx, f, config.Config{}, s); err != nil {
+		return err
+	}
+	if keep == "" {
+		return nil
+	}
+	_, err = fmt.Fprintf(s.out, "\nSee one of them again:\n  triagebot replay %s --repo %s --trial 1\n", filepath.Join(out, reportFile), repo.Dir)
+	return err
+}

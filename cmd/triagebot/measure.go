@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/triagebot/triagebot/internal/classify"
+	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/framework/gotest"
+	"github.com/triagebot/triagebot/internal/lag"
+	"github.com/triagebot/triagebot/internal/pipeline"
+	"github.com/triagebot/triagebot/internal/report"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// errGreen ends measure when the suite was run and nothing was red.
+var errGreen = errors.New("nothing is red")
+
+func newMeasure(s streams) *cobra.Command {
+	f := &measureFlags{}
+	c := &cobra.Command{
+		Use:   "measure [flags] [-- COMMAND…]",
+		Short: "Triage the failing tests of one red check",
+		Long: `measure runs each failing test on the red tree and on the tree without the change,
+plainly and under dispatch lag, and says what each red is.
+
+The failing tests come from --report, --log or --test. Without any of them the
+COMMAND (default: go test -json ./...) is run once on the red tree.
+
+Writes report.json, report.md and report.html to --out. Every finished trial is kept
+at once: after an interrupt there is a report of what was measured, and --resume
+goes on from there.`,
+		Example: `  triagebot measure --report 'results/*.json'
+  triagebot measure --log job.log --budget 5m
+  triagebot measure --test 'example.com/app/mail.TestDispatch/retry'
+  triagebot measure -- go test -race -tags integration ./...
+  triagebot measure --resume`,
+		RunE: func(c *cobra.Command, args []string) error {
+			f.command = args
+			err := runMeasure(c.Context(), f, changed(c, f), s)
+			if errors.Is(err, errGreen) {
+				fmt.Fprintln(s.err, "The suite is green on head: nothing to triage.")
+				return nil
+			}
+			return err
+		},
+	}
+	f.register(c)
+	return c
+}
+
+// changed are the settings that were given as flags.
+func changed(c *cobra.Command, f *measureFlags) config.Config {
+	var cfg config.Config
+	set := c.Flags().Changed
+	if set("budget") {
+		cfg.Budget = f.budget
+	}
+	if set("trial-timeout") {
+		cfg.TrialTimeout = f.trialTimeout
+	}
+	if set("max-trials") {
+		cfg.MaxTrials = f.maxTrials
+	}
+	if set("lag") {
+		cfg.Lag = f.lag
+	}
+	if set("seed") {
+		cfg.Seed = f.seed
+	}
+	if set("fail-on") {
+		cfg.FailOn = f.failOn
+	}
+	cfg.PassEnv = f.passEnv
+	return cfg
+}
+
+func runMeasure(ctx context.Context, f *measureFlags, flags config.Config, s streams) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	p := newProgress(s.err, f.quiet)
+	defer p.Close()
+	began := time.Now()
+	var r triage.Report
+	var policy failOn
+	var err error
+	if f.resume {
+		r, policy, err = resumeRun(ctx, f, flags, p, began)
+	} else {
+		r, policy, err = newRun(ctx, f, flags, p, began)
+	}
+	p.Close()
+	if err != nil {
+		return err
+	}
+	if err := show(s, r, f); err != nil {
+		return err
+	}
+	if policy.hit(r.Verdicts) {
+		return errPolicy
+	}
+	return nil
+}
+
+// newRun measures a check from its beginning.
+func newRun(ctx context.Context, f *measureFlags, flags config.Config, p *progress, began time.Time) (triage.Report, failOn, error) {
+	none := triage.Report{}
+	if err := refuseLoss(f.out); err != nil {
+		return none, failNone, err
+	}
+	c, err := collect(f, gotest.Options{Suite: suiteName(f), PackageDir: packageDirs(f.repo)})
+	if err != nil {
+		return none, failNone, err
+	}
+	sess, err := open(ctx, f, flags, p)
+	if err != nil {
+		return none, failNone, err
+	}
+	defer sess.ws.Close()
+	if err := sess.find(ctx, f, &c, p); err != nil {
+		return none, failNone, err
+	}
+	header, err := sess.header(c)
+	if err != nil {
+		return none, failNone, err
+	}
+	st, err := createStore(f.out, header)
+	if err != nil {
+		return none, failNone, err
+	}
+	defer st.Close()
+	r, err := sess.measure(ctx, st, header, p, began)
+	return r, failOn(sess.cfg.FailOn), err
+}
+
+// resumeRun goes on with the run that --out holds.
+func resumeRun(ctx context.Context, f *measureFlags, flags config.Config, p *progress, began time.Time) (triage.Report, failOn, error) {
+	st, header, err := resumeStore(f.out)
+	if err != nil {
+		return triage.Report{}, failNone, err
+	}
+	defer st.Close()
+	f.command, f.suite = header.Check.Command, header.Check.Suite
+	if !header.Check.Head.Dirty {
+		f.head = header.Check.Head.SHA
+	}
+	f.base = header.Check.Base.SHA
+	sess, err := open(ctx, f, flags, p)
+	if err != nil {
+		return triage.Report{}, failNone, err
+	}
+	defer sess.ws.Close()
+	if got := sess.ws.Tree(triage.Head).Rev.SHA; got != header.Check.Head.SHA {
+		return triage.Report{}, failNone, fmt.Errorf("resuming: %s was measured on head %.12s, which is %.12s now: begin anew with another --out", f.out, header.Check.Head.SHA, got)
+	}
+	p.Say("resuming after %d trials", len(st.trials))
+	r, err := sess.measure(ctx, st, header, p, began)
+	return r, failOn(sess.cfg.FailOn), err
+}
+
+func suiteName(f *measureFlags) string {
+	if f.suite == "" {
+		return "go"
+	}
+	return f.suite
+}
+
+// packageDirs maps import paths to folders by the user's own checkout; nil when
+// it cannot be read, which workspace.Open will explain.
+func packageDirs(repo string) func(string) (string, bool) {
+	dirs, err := gotest.PackageDirs(repo)
+	if err != nil {
+		return nil
+	}
+	return dirs
+}
+
+// header is the report before its first trial.
+func (s *session) header(c collected) (triage.Report, error) {
+	plans, err := lag.Ladder(goCapabilities(), s.cfg.Seed, s.cfg.Lag)
+	if err != nil {
+		return triage.Report{}, err
+	}
+	plan := triage.Plan{
+		Created:        time.Now().UTC().Truncate(time.Second),
+		BudgetMS:       s.cfg.Budget.Milliseconds(),
+		TrialTimeoutMS: s.cfg.TrialTimeout.Milliseconds(),
+		MaxTrials:      s.cfg.MaxTrials,
+		Lag:            s.cfg.Lag,
+		Seed:           s.cfg.Seed,
+		Alpha:          s.cfg.Alpha,
+		LagPlans:       map[string]triage.LagPlan{},
+	}
+	for _, p := range plans {
+		plan.Ladder = append(plan.Ladder, p.ID())
+		plan.LagPlans[p.ID()] = p
+	}
+	return triage.Report{
+		Schema: triage.Schema,
+		Tool:   tool(),
+		Check: triage.Check{
+			Repo: s.ws.RepoName(), Suite: s.suite.Name, Command: s.command, Source: c.source,
+			Head: s.ws.Tree(triage.Head).Rev, Base: s.ws.Tree(triage.Base).Rev,
+		},
+		Plan:     plan,
+		Failures: c.failures,
+		Warnings: append(s.ws.Warnings(), c.warnings...),
+	}, nil
+}
+
+// measure runs the procedure and writes the report, whatever ended it.
+func (s *session) measure(ctx context.Context, st *store, header triage.Report, p *progress, began time.Time) (triage.Report, error) {
+	dir, err := os.MkdirTemp("", "triagebot-")
+	if err != nil {
+		return triage.Report{}, fmt.Errorf("making the working directory: %w", err)
+	}
+	live, err := s.runner(dir, len(header.Plan.Ladder) > 0, p)
+	if err != nil {
+		return triage.Report{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	defer live.Close()
+	limited := pipeline.Limited{Runner: live, Deadline: began.Add(s.cfg.Budget)}
+	in := input(header)
+	in.Record, in.Observer = st.journal.Record, p
+	r, runErr := pipeline.Triage(ctx, in, &pipeline.Recorded{Trials: st.trials, Sites: header.Plan.Sites, Next: limited})
+	stats := live.Stats()
+	r.Cost.WallMS = float64(time.Since(began).Milliseconds())
+	r.Cost.SetupMS = float64(s.setup.Milliseconds())
+	r.Cost.Builds, r.Cost.BuildMS = stats.Builds, stats.BuildMS
+	if skipped := live.Skipped(); len(skipped) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no lag in %d files, for example %s", len(skipped), skipped[0]))
+	}
+	if err := st.finish(r); err != nil {
+		return r, errors.Join(runErr, err)
+	}
+	return r, runErr
+}
+
+// input is the part of a report that the procedure starts from. Measuring and
+// replaying use the same.
+func input(header triage.Report) pipeline.Input {
+	policy := classify.DefaultPolicy()
+	policy.Alpha = header.Plan.Alpha
+	in := pipeline.Input{Report: header, Policy: policy, PackageScope: true}
+	if len(header.Plan.Ladder) > 0 {
+		in.Explain = explain
+	}
+	return in
+}
+
+// show prints the report for people, or as it is with --json.
+func show(s streams, r triage.Report, f *measureFlags) error {
+	if f.json {
+		return report.Encode(s.out, r)
+	}
+	width, _ := terminal(s.out)
+	return report.Terminal(s.out, r, report.Options{Width: width, Color: colour(s.out), ReportPath: filepath.Join(f.out, reportFile)})
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/pipeline"
+	"github.com/triagebot/triagebot/internal/report"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+type replayFlags struct {
+	repo     string
+	trial    int
+	side     string
+	format   string
+	markdown bool
+	html     bool
+	json     bool
+	failOn   string
+	quiet    bool
+}
+
+func newReplay(s streams) *cobra.Command {
+	f := &replayFlags{}
+	c := &cobra.Command{
+		Use:   "replay REPORT",
+		Short: "Judge a report again offline, or run one of its trials again",
+		Long: `replay judges the trials of a report again, without running anything, and prints the
+report. It fails when the verdicts in the file are not the ones that its trials lead to.
+
+With --trial it runs that one trial again: the same test, tree, lag plan and seed. It
+exits 0 when the trial ends as it is recorded, and 1 when it does not.`,
+		Example: `  triagebot replay report.json
+  triagebot replay report.json --markdown
+  triagebot replay report.json --trial 9
+  triagebot replay report.json --trial 9 --side base`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := readReportFile(args[0])
+			if err != nil {
+				return err
+			}
+			if f.trial != 0 {
+				return replayTrial(c.Context(), f, r, s)
+			}
+			return replayReport(c.Context(), f, r, args[0], s)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.repo, "repo", ".", "the git repository, for --trial")
+	fl.IntVar(&f.trial, "trial", 0, "run trial `N` of the report again")
+	fl.StringVar(&f.side, "side", "", "run it on head or base instead of its own side")
+	fl.BoolVar(&f.markdown, "markdown", false, "print the comment")
+	fl.BoolVar(&f.html, "html", false, "print the HTML page")
+	fl.BoolVar(&f.json, "json", false, "print the report as it is judged now")
+	fl.StringVar(&f.failOn, "fail-on", string(failNone), "exit 1 on: none, regression, introduced, any")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	return c
+}
+
+// rejudge runs the procedure over the recorded trials.
+func rejudge(ctx context.Context, r triage.Report) (triage.Report, error) {
+	rec := &pipeline.Recorded{Trials: r.Trials, Sites: r.Plan.Sites}
+	switch r.Plan.Stopped {
+	case "budget":
+		rec.End = pipeline.ErrBudget
+	case "interrupted":
+		rec.End = pipeline.ErrInterrupted
+	}
+	again, err := pipeline.Triage(ctx, input(r), rec)
+	if err == nil && rec.Left() > 0 {
+		err = fmt.Errorf("%d of its trials are not asked for", rec.Left())
+	}
+	if err != nil {
+		return r, fmt.Errorf("judging the report again (written by triagebot %s): %w", r.Tool.Version, err)
+	}
+	return again, nil
+}
+
+func replayReport(ctx context.Context, f *replayFlags, r triage.Report, path string, s streams) error {
+	policy, err := parseFailOn(f.failOn)
+	if err != nil {
+		return err
+	}
+	again, err := rejudge(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := render(s, again, f); err != nil {
+		return err
+	}
+	var was, is bytes.Buffer
+	if err := errors.Join(report.Encode(&was, r), report.Encode(&is, again)); err != nil {
+		return err
+	}
+	if !bytes.Equal(was.Bytes(), is.Bytes()) {
+		return fmt.Errorf("replaying %s: its trials lead to other verdicts than it holds (written by triagebot %s): it was changed, or the policy was", path, r.Tool.Version)
+	}
+	if policy.hit(again.Verdicts) {
+		return errPolicy
+	}
+	return nil
+}
+
+func render(s streams, r triage.Report, f *replayFlags) error {
+	switch {
+	case f.json:
+		return report.Encode(s.out, r)
+	case f.html:
+		return report.HTML(s.out, r)
+	case f.markdown:
+		_, err := fmt.Fprint(s.out, report.Markdown(r, report.Options{}))
+		return err
+	}
+	width, _ := terminal(s.out)
+	return report.Terminal(s.out, r, report.Options{Width: width, Color: colour(s.out)})
+}
+
+// replayTrial runs one recorded trial again.
+func replayTrial(ctx context.Context, f *replayFlags, r triage.Report, s streams) error {
+	if f.trial < 1 || f.trial > len(r.Trials) {
+		return fmt.Errorf("reading --trial: the report has trials 1 to %d", len(r.Trials))
+	}
+	old := r.Trials[f.trial-1]
+	req := old.Request
+	if f.side != "" {
+		if err := req.Arm.Side.UnmarshalText([]byte(f.side)); err != nil {
+			return fmt.Errorf("reading --side: %w", err)
+		}
+	}
+	var plan *triage.LagPlan
+	if p, ok := r.Plan.LagPlans[req.Arm.Lag]; ok {
+		plan = &p
+	}
+	p := newProgress(s.err, f.quiet)
+	defer p.Close()
+	got, err := runOne(ctx, f, r, req, plan, p)
+	p.Close()
+	if err != nil {
+		return err
+	}
+	return tell(s, old, got, plan)
+}
+
+func runOne(ctx context.Context, f *replayFlags, r triage.Report, req triage.Request, plan *triage.LagPlan, p *progress) (triage.Trial, error) {
+	if r.Check.Head.Dirty {
+		p.Say("the report was measured with uncommitted changes, which are not in %.12s", r.Check.Head.SHA)
+	}
+	mf := &measureFlags{repo: f.repo, head: r.Check.Head.SHA, base: r.Check.Base.SHA, suite: r.Check.Suite, command: r.Check.Command}
+	sess, err := open(ctx, mf, config.Config{TrialTimeout: time.Duration(r.Plan.TrialTimeoutMS) * time.Millisecond}, p)
+	if err != nil {
+		return triage.Trial{}, err
+	}
+	defer sess.ws.Close()
+	dir, err := os.MkdirTemp("", "triagebot-")
+	if err != nil {
+		return triage.Trial{}, fmt.Errorf("making the working directory: %w", err)
+	}
+	run, err := sess.runner(dir, plan != nil, p)
+	if err != nil {
+		return triage.Trial{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	defer run.Close()
+	return run.Run(ctx, req, plan)
+}
+
+// tell prints how the trial ended, and its output with nothing in it that could
+// steer a terminal.
+func tell(s streams, old, got triage.Trial, plan *triage.LagPlan) error {
+	for line := range strings.Lines(got.Output) {
+		fmt.Fprintln(s.out, "| "+harmless(strings.TrimRight(line, "\r\n")))
+	}
+	lag := "no lag"
+	if plan != nil {
+		lag = fmt.Sprintf("lag %q, %d delays", plan.Name, got.DecisionCount)
+	}
+	fmt.Fprintf(s.out, "%s on %s, %s: %s (recorded: %s)\n", harmless(got.Target.String()), got.Arm.Side, lag, got.Outcome, old.Outcome)
+	if got.Note != "" {
+		fmt.Fprintln(s.out, harmless(got.Note))
+	}
+	if got.Arm.Side == old.Arm.Side && got.Outcome != old.Outcome {
+		return errPolicy
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/triagebot/triagebot/internal/report"
+	"github.com/triagebot/triagebot/internal/rerun"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// The files of --out.
+const (
+	headerFile  = "check.json"
+	journalFile = "trials.jsonl"
+	reportFile  = "report.json"
+	pageFile    = "report.md"
+	htmlFile    = "report.html"
+)
+
+// store is the folder of --out: what was to be done, every finished trial, and
+// in the end the report.
+type store struct {
+	dir     string
+	journal *rerun.Journal
+	trials  []triage.Trial
+}
+
+// unfinished reports whether the folder holds a run that was killed before it
+// could write its report, or that ended early and can go on.
+func unfinished(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, headerFile)); err != nil {
+		return false
+	}
+	r, err := readReportFile(filepath.Join(dir, reportFile))
+	return err != nil || r.Plan.Stopped != ""
+}
+
+// refuseLoss keeps an unfinished run from being overwritten.
+func refuseLoss(dir string) error {
+	if !unfinished(dir) {
+		return nil
+	}
+	return fmt.Errorf("writing to %s: it holds an unfinished run: go on with --resume, choose another --out, or delete it", dir)
+}
+
+// createStore makes the folder anew and writes down what is to be done.
+func createStore(dir string, header triage.Report) (*store, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making --out: %w", err)
+	}
+	for _, name := range []string{journalFile, reportFile, pageFile, htmlFile} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("clearing --out: %w", err)
+		}
+	}
+	// The folder often stands in the user's checkout: git is not to see it.
+	if err := writeFile(filepath.Join(dir, ".gitignore"), []byte("*\n")); err != nil {
+		return nil, err
+	}
+	b, err := json.MarshalIndent(header, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing the plan: %w", err)
+	}
+	if err := writeFile(filepath.Join(dir, headerFile), append(b, '\n')); err != nil {
+		return nil, err
+	}
+	return openStore(dir)
+}
+
+func openStore(dir string) (*store, error) {
+	j, trials, err := rerun.OpenJournal(filepath.Join(dir, journalFile))
+	if err != nil {
+		return nil, err
+	}
+	return &store{dir: dir, journal: j, trials: trials}, nil
+}
+
+// resumeStore opens the folder of an interrupted run.
+func resumeStore(dir string) (*store, triage.Report, error) {
+	var header triage.Report
+	b, err := os.ReadFile(filepath.Join(dir, headerFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, header, fmt.Errorf("resuming: %s holds no run: leave out --resume to begin one", dir)
+	}
+	if err != nil {
+		return nil, header, fmt.Errorf("resuming: %w", err)
+	}
+	if err := json.Unmarshal(b, &header); err != nil {
+		return nil, header, fmt.Errorf("resuming: reading %s: %w", headerFile, err)
+	}
+	s, err := openStore(dir)
+	return s, header, err
+}
+
+// finish writes the report and its pages, each whole or not at all.
+func (s *store) finish(r triage.Report) error {
+	path := filepath.Join(s.dir, reportFile)
+	if err := writeWith(path, func(w io.Writer) error { return report.Encode(w, r) }); err != nil {
+		return err
+	}
+	if err := writeWith(filepath.Join(s.dir, htmlFile), func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(s.dir, pageFile), []byte(report.Markdown(r, report.Options{ReportPath: reportFile})))
+}
+
+// Close closes the journal.
+func (s *store) Close() error { return s.journal.Close() }
+
+func readReportFile(path string) (triage.Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return triage.Report{}, fmt.Errorf("reading report: %w", err)
+	}
+	defer f.Close()
+	r, err := report.Decode(f)
+	if err != nil {
+		return triage.Report{}, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return r, nil
+}
+
+func writeFile(path string, b []byte) error {
+	return writeWith(path, func(w io.Writer) error { _, err := w.Write(b); return err })
+}
+
+// writeWith writes beside the file and renames, so that a full disk or a kill
+// leaves the old file or the new one.
+func writeWith(path string, fill func(io.Writer) error) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".triagebot-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Base(path), err)
+	}
+	defer os.Remove(tmp.Name())
+	err = fill(tmp)
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Chmod(tmp.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/triagebot/triagebot/internal/classify"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// finish judges every target and fills the report.
+func (c *check) finish() triage.Report {
+	r := c.report
+	r.Schema = triage.Schema
+	r.Plan.Stopped = c.stopped
+	r.Evidence, r.Verdicts = c.judge()
+	r.Plan.LagPlans = c.usedPlans(r)
+	r.Plan.Sites = c.namedSites(r)
+	r.Cost.Trials = len(r.Trials)
+	r.Cost.TrialMS = 0
+	for _, t := range r.Trials {
+		r.Cost.TrialMS += t.DurationMS
+	}
+	if r.Trials == nil {
+		r.Trials = []triage.Trial{}
+	}
+	if r.Warnings == nil {
+		r.Warnings = []string{}
+	}
+	return r
+}
+
+// judge gives the measured targets their verdicts and passes them on to the
+// other members of their groups.
+func (c *check) judge() ([]triage.Evidence, []triage.Verdict) {
+	evidence := make([]triage.Evidence, 0, len(c.targets))
+	verdicts := make(map[triage.Target]triage.Verdict, len(c.targets))
+	for _, t := range c.targets {
+		e, v := classify.Judge(c.in.Policy, c.current(t))
+		v.Reproduce = reproduction(v)
+		evidence = append(evidence, e)
+		verdicts[v.Target] = v
+	}
+	evidence = classify.Adjust(evidence)
+	var all []triage.Verdict
+	for _, g := range c.groups {
+		measured := make([]triage.Verdict, len(g.Measured))
+		for i, f := range g.Measured {
+			measured[i] = verdicts[f.Target]
+		}
+		all = append(all, measured...)
+		for _, f := range g.Others {
+			all = append(all, classify.Share(measured, f))
+		}
+	}
+	return evidence, c.inOrder(all)
+}
+
+// inOrder sorts verdicts as the failures came.
+func (c *check) inOrder(vs []triage.Verdict) []triage.Verdict {
+	at := map[triage.Target]int{}
+	for i, f := range c.report.Failures {
+		at[f.Target] = i
+	}
+	slices.SortStableFunc(vs, func(a, b triage.Verdict) int { return at[a.Target] - at[b.Target] })
+	if vs == nil {
+		return []triage.Verdict{}
+	}
+	return vs
+}
+
+func reproduction(v triage.Verdict) string {
+	if v.Trial == 0 {
+		return ""
+	}
+	return fmt.Sprintf("triagebot replay report.json --trial %d", v.Trial)
+}
+
+// usedPlans are the plans of the ladder and of the trials.
+func (c *check) usedPlans(r triage.Report) map[string]triage.LagPlan {
+	used := map[string]triage.LagPlan{}
+	keep := func(id string) {
+		if p, ok := c.plans[id]; ok {
+			used[id] = p
+		}
+	}
+	for _, id := range r.Plan.Ladder {
+		keep(id)
+	}
+	for _, t := range r.Trials {
+		keep(t.Arm.Lag)
+	}
+	for _, v := range r.Verdicts {
+		if v.Cause != nil {
+			keep(v.Cause.Plan)
+		}
+	}
+	return used
+}
+
+// namedSites are the sites that a trial's decisions and stretches name.
+func (c *check) namedSites(r triage.Report) map[string]triage.Site {
+	named := map[string]triage.Site{}
+	keep := func(id string) {
+		if _, ok := named[id]; ok {
+			return
+		}
+		if s, ok := c.run.Site(id); ok {
+			named[id] = s
+		}
+	}
+	for _, t := range r.Trials {
+		for _, d := range t.Decisions {
+			keep(d.Site)
+		}
+		for _, id := range t.Stretched {
+			keep(id)
+		}
+	}
+	return named
+}

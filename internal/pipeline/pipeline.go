@@ -1,0 +1,274 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/triagebot/triagebot/internal/classify"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// Input is a check whose failures are known and whose trees are ready.
+type Input struct {
+	// Report holds what is known before the first trial: tool, check, plan with
+	// its ladder and the ladder's plans, failures, warnings.
+	Report triage.Report
+	Policy classify.Policy
+	// PackageScope is set when a test can be run in the company of its package.
+	PackageScope bool
+	// Explain names causes; nil when lag is off.
+	Explain Explain
+	// Record keeps a finished trial at once; nil for none. Its error ends the measuring.
+	Record func(triage.Trial) error
+	// Observer is told of progress; nil for none.
+	Observer Observer
+}
+
+// Triage measures the failures of a check and judges them. It returns a whole
+// report whenever it can: a spent budget or an interrupt is in the report's
+// plan.stopped, not in the error. Any other error of the runner is returned
+// together with the report of what was measured until then.
+func Triage(ctx context.Context, in Input, run Runner) (triage.Report, error) {
+	c := newCheck(in, run)
+	err := c.measure(ctx)
+	switch {
+	case errors.Is(err, ErrBudget):
+		c.stopped, err = "budget", nil
+	case errors.Is(err, ErrInterrupted):
+		c.stopped, err = "interrupted", nil
+	case err != nil:
+		c.stopped = "interrupted"
+		err = fmt.Errorf("measuring: %w", err)
+	}
+	return c.finish(), err
+}
+
+// maxSingly is the number of failing tests up to which each is measured by
+// itself; above it, those with one signature share a verdict.
+const maxSingly = 8
+
+// check is one run of the procedure.
+type check struct {
+	in      Input
+	run     Runner
+	report  triage.Report
+	groups  []classify.Group
+	targets []*target
+	plans   map[string]triage.LagPlan
+	stopped string
+}
+
+// target is one measured test: a representative of its group.
+type target struct {
+	c classify.Case
+	// rejected is set for good once "head fails no more often than base" is.
+	rejected bool
+	done     bool
+}
+
+func newCheck(in Input, run Runner) *check {
+	c := &check{in: in, run: run, report: in.Report, plans: map[string]triage.LagPlan{}}
+	for id, p := range in.Report.Plan.LagPlans {
+		c.plans[id] = p
+	}
+	c.report.Trials, c.report.Evidence, c.report.Verdicts = nil, nil, nil
+	c.groups = classify.Cluster(in.Report.Failures, maxSingly)
+	for _, g := range c.groups {
+		for _, f := range g.Measured {
+			c.targets = append(c.targets, &target{c: classify.Case{
+				Red:             f,
+				Rungs:           c.rungs(f.Target),
+				PackageScope:    in.PackageScope && !f.Target.IsCommand(),
+				HeadUnbuildable: in.Report.Check.Head.Unbuildable,
+				BaseUnbuildable: in.Report.Check.Base.Unbuildable,
+				MaxTrials:       in.Report.Plan.MaxTrials,
+			}})
+		}
+	}
+	for _, t := range c.targets {
+		t.c.Family = len(c.targets)
+	}
+	return c
+}
+
+// rungs is the ladder, empty for a target that cannot be instrumented: the
+// suite's own command runs as it is.
+func (c *check) rungs(t triage.Target) []string {
+	if c.in.Explain == nil || t.IsCommand() {
+		return nil
+	}
+	return c.in.Report.Plan.Ladder
+}
+
+// measure first goes round all targets while their next step is a plain round,
+// so that a short budget still tells something of each, then finishes them one
+// by one.
+func (c *check) measure(ctx context.Context) error {
+	for busy := true; busy; {
+		busy = false
+		for i, t := range c.targets {
+			step := classify.Next(c.in.Policy, c.current(t))
+			if step.Kind != classify.StepPlain {
+				continue
+			}
+			busy = true
+			if err := c.step(ctx, i, step); err != nil {
+				return err
+			}
+		}
+	}
+	for i, t := range c.targets {
+		for !t.done {
+			step := classify.Next(c.in.Policy, c.current(t))
+			if step.Kind == classify.StepDone {
+				t.done = true
+				break
+			}
+			if err := c.step(ctx, i, step); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// current is the target's case with what is known of the others by now.
+func (c *check) current(t *target) classify.Case {
+	cur := t.c
+	cur.Stopped = c.stopped
+	for _, o := range c.targets {
+		if o != t && o.rejected {
+			cur.Rejected++
+		}
+	}
+	return cur
+}
+
+// settle notes whether the target is rejected now, which eases the threshold of
+// the others (Holm's method in its sequential form).
+func (c *check) settle(t *target) {
+	if t.rejected {
+		return
+	}
+	cur := c.current(t)
+	e, _ := classify.Judge(c.in.Policy, cur)
+	t.rejected = c.in.Policy.Rejects(e, cur.Family, cur.Rejected)
+}
+
+func (c *check) step(ctx context.Context, i int, step classify.Step) error {
+	t := c.targets[i]
+	if c.in.Observer != nil {
+		c.in.Observer.Measuring(t.c.Red.Target, i+1, len(c.targets), c.doing(step))
+	}
+	if step.Kind == classify.StepExplain {
+		return c.explain(ctx, t, step.Rung)
+	}
+	for _, req := range step.Requests {
+		if _, err := c.trial(ctx, t, req); err != nil {
+			return err
+		}
+	}
+	c.settle(t)
+	return nil
+}
+
+func (c *check) doing(step classify.Step) string {
+	switch step.Kind {
+	case classify.StepPlain:
+		return "head against base"
+	case classify.StepLadder:
+		return "lag: " + c.plans[step.Rung].Name
+	case classify.StepConfirm:
+		return "the same lag on head and base"
+	case classify.StepExplain:
+		return "naming the cause"
+	case classify.StepScope:
+		return "with its whole package"
+	}
+	return ""
+}
+
+// trial runs one request and enters it into the record.
+func (c *check) trial(ctx context.Context, t *target, req triage.Request) (triage.Trial, error) {
+	var plan *triage.LagPlan
+	if req.Arm.Lag != "" {
+		p, ok := c.plans[req.Arm.Lag]
+		if !ok {
+			return triage.Trial{}, fmt.Errorf("running %s: lag plan %q is not in the plan", req.Target, req.Arm.Lag)
+		}
+		plan = &p
+	}
+	tr, err := c.run.Run(ctx, req, plan)
+	if err != nil {
+		return triage.Trial{}, err
+	}
+	tr.Request = req
+	tr.Seq = len(c.report.Trials) + 1
+	if c.in.Record != nil {
+		if err := c.in.Record(tr); err != nil {
+			return triage.Trial{}, err
+		}
+	}
+	c.report.Trials = append(c.report.Trials, tr)
+	t.c.Trials = append(t.c.Trials, tr)
+	c.noteUnbuildable(t, tr)
+	if c.in.Observer != nil {
+		c.in.Observer.Finished(tr)
+	}
+	return tr, nil
+}
+
+// noteUnbuildable learns from a trial that a tree has no binary to run.
+func (c *check) noteUnbuildable(t *target, tr triage.Trial) {
+	if tr.Outcome != triage.Invalid || tr.Arm.Lag != "" || tr.Failure == nil || tr.Failure.Signature.Phase != triage.PhaseBuild {
+		return
+	}
+	switch tr.Arm.Side {
+	case triage.Head:
+		t.c.HeadUnbuildable = tr.Note
+	case triage.Base:
+		t.c.BaseUnbuildable = tr.Note
+	}
+}
+
+// explain has the cause of a red under lag named. Every probe is a trial of the
+// record.
+func (c *check) explain(ctx context.Context, t *target, rung string) error {
+	red, ok := lastRed(t.c.Trials, rung)
+	if !ok {
+		return fmt.Errorf("naming the cause of %s: no red trial under plan %s", t.c.Red.Target, rung)
+	}
+	probe := func(p triage.LagPlan) (triage.Trial, error) {
+		id := p.ID()
+		c.plans[id] = p
+		return c.trial(ctx, t, triage.Request{
+			Target:  t.c.Red.Target,
+			Arm:     triage.Arm{Side: triage.Head, Scope: red.Arm.Scope, Lag: id},
+			Purpose: triage.Explain,
+			Seed:    red.Seed,
+		})
+	}
+	l := Lagged{Plan: c.plans[rung], Red: red, Reference: red.Failure.Signature, Site: c.run.Site}
+	for _, tr := range t.c.Trials {
+		if tr.Arm == (triage.Arm{}) && tr.Purpose == triage.Measure && tr.Outcome.Counts() {
+			l.ControlRuns++
+			if tr.SameFailure(l.Reference) {
+				l.ControlRed++
+			}
+		}
+	}
+	cause, err := c.in.Explain(l, probe)
+	t.c.Cause, t.c.Explained = cause, true
+	return err
+}
+
+func lastRed(trials []triage.Trial, plan string) (triage.Trial, bool) {
+	for i := len(trials) - 1; i >= 0; i-- {
+		tr := trials[i]
+		if tr.Arm.Side == triage.Head && tr.Arm.Lag == plan && tr.Outcome.Red() && tr.Failure != nil {
+			return tr, true
+		}
+	}
+	return triage.Trial{}, false
+}

@@ -1,0 +1,48 @@
+package rerun
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// isSuite reports whether a request is for the suite's own command: its output
+// named no test, so its exit is all there is to go by.
+func isSuite(t triage.Target) bool { return t.IsCommand() && t.Package == "" }
+
+// suiteCommand is the suite's command on one tree; KEY=VALUE words at its front
+// become environment.
+func (r *Runner) suiteCommand(tree string) triage.Command {
+	c := triage.Command{Dir: filepath.Join(tree, filepath.FromSlash(r.cfg.CommandDir))}
+	words := r.cfg.Command
+	if len(words) > 0 && words[0] == "env" {
+		words = words[1:]
+	}
+	for len(words) > 0 {
+		name, _, ok := strings.Cut(words[0], "=")
+		if !ok || strings.ContainsAny(name, "/-. ") {
+			break
+		}
+		c.Env, words = append(c.Env, words[0]), words[1:]
+	}
+	c.Argv = words
+	return c
+}
+
+// commandResult is the result of the suite's command: its exit is its failure.
+func commandResult(t triage.Target, e triage.End) triage.Result {
+	if e.Exit == 0 && !e.TimedOut {
+		return triage.Result{Target: t, Outcome: triage.Pass}
+	}
+	f := &triage.Failure{Target: t, Outcome: triage.Error, Signature: triage.Signature{Phase: triage.PhaseExit, Message: fmt.Sprintf("exit %d", e.Exit)}}
+	switch {
+	case e.TimedOut:
+		f.Outcome, f.Signature = triage.Timeout, triage.Signature{Phase: triage.PhaseTimeout, Message: "timed out"}
+	case e.Signal != "":
+		f.Signature.Message = e.Signal
+	}
+	f.Message = f.Signature.Message
+	return triage.Result{Target: t, Outcome: f.Outcome, Failure: f}
+}

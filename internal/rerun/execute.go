@@ -1,0 +1,200 @@
+package rerun
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/triagebot/triagebot/internal/lag"
+	"github.com/triagebot/triagebot/internal/proc"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// room is the directory of one trial. Its tmp is the trial's own TMPDIR; plan,
+// decision log and output stand beside it, where the test does not look.
+type room struct{ dir string }
+
+func (r *Runner) newRoom() (room, error) {
+	r.trials++
+	m := room{filepath.Join(r.cfg.Dir, "tmp", strconv.Itoa(r.trials))}
+	if err := os.MkdirAll(m.tmp(), 0o700); err != nil {
+		return m, fmt.Errorf("making a trial's directory: %w", err)
+	}
+	return m, nil
+}
+
+func (m room) tmp() string  { return filepath.Join(m.dir, "tmp") }
+func (m room) plan() string { return filepath.Join(m.dir, "plan.json") }
+func (m room) log() string  { return filepath.Join(m.dir, "decisions.jsonl") }
+func (m room) out() string  { return filepath.Join(m.dir, "output") }
+
+// execute starts the trial's process and reads it to its end.
+func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared, plan *triage.LagPlan) (triage.Trial, error) {
+	m, err := r.newRoom()
+	if err != nil {
+		return t, err
+	}
+	defer os.RemoveAll(m.dir)
+	spec := triage.RunSpec{
+		Prepared: p, Tree: r.cfg.Trees[t.Arm.Side], Target: t.Target, Scope: t.Arm.Scope,
+		Seed: t.Seed, Timeout: r.cfg.Timeout, Detector: t.Arm.Detector,
+	}
+	env, err := trialEnv(m, plan)
+	if err != nil {
+		return t, err
+	}
+	stopBurners, err := burn(ctx, plan)
+	if err != nil {
+		return t, err
+	}
+	command := r.cfg.Adapter.Command(spec)
+	if isSuite(t.Target) {
+		command = r.suiteCommand(spec.Tree)
+	}
+	if len(command.Argv) == 0 {
+		stopBurners()
+		t.Outcome, t.Note = triage.Absent, t.Target.Package+" has no tests on "+t.Arm.Side.String()
+		return t, nil
+	}
+	res, err := r.start(ctx, command, env, m)
+	stopBurners()
+	if err != nil {
+		return t, fmt.Errorf("starting a trial of %s: %w", t.Target, err)
+	}
+	if ctx.Err() != nil {
+		return t, ctx.Err()
+	}
+	fill(&t, res)
+	if err := readResults(&t, r.cfg.Adapter, spec, end(res), m); err != nil {
+		return t, err
+	}
+	if err := readDecisions(&t, plan, m); err != nil {
+		return t, err
+	}
+	t.Leftovers = append(t.Leftovers, leftFiles(m.tmp())...)
+	return t, nil
+}
+
+func (r *Runner) start(ctx context.Context, c triage.Command, env []string, m room) (proc.Result, error) {
+	out, err := os.Create(m.out())
+	if err != nil {
+		return proc.Result{}, err
+	}
+	defer out.Close()
+	all := append(append(append([]string{}, r.cfg.Env...), c.Env...), env...)
+	sink := &cappedWriter{w: out, left: maxSpool}
+	res, err := proc.Run(ctx, proc.Spec{
+		Dir: c.Dir, Argv: c.Argv, Env: all, Timeout: r.cfg.Timeout,
+		TimeoutSignal: syscall.SIGQUIT, Grace: killGrace, OutputCap: maxExcerpt, Sink: sink,
+	})
+	if err == nil && sink.err != nil {
+		err = sink.err
+	}
+	return res, err
+}
+
+// trialEnv is what a trial's environment has beyond the clean one.
+func trialEnv(m room, plan *triage.LagPlan) ([]string, error) {
+	env := []string{"TMPDIR=" + m.tmp()}
+	if plan == nil {
+		return env, nil
+	}
+	if plan.Procs > 0 {
+		env = append(env, "GOMAXPROCS="+strconv.Itoa(plan.Procs))
+	}
+	if !instrumented(plan) {
+		return env, nil
+	}
+	if err := lag.WritePlan(m.plan(), *plan); err != nil {
+		return nil, err
+	}
+	return append(env, lag.EnvPlan+"="+m.plan(), lag.EnvLog+"="+m.log()), nil
+}
+
+// fill copies what the process itself tells.
+func fill(t *triage.Trial, res proc.Result) {
+	t.Start, t.DurationMS = res.Start.UTC(), ms(res.Wall)
+	t.Exit, t.Signal = res.Exit, res.Signal
+	t.Output = excerpt(res.Output, maxExcerpt)
+	t.Note = res.Warning
+	for _, p := range res.Survivors {
+		t.Leftovers = append(t.Leftovers, triage.Leftover{Kind: "process", Name: p.Command})
+	}
+}
+
+// readResults finds the target's outcome in the output.
+func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, m room) error {
+	f, err := os.Open(m.out())
+	if err != nil {
+		return fmt.Errorf("reading a trial's output: %w", err)
+	}
+	defer f.Close()
+	var results []triage.Result
+	if isSuite(t.Target) {
+		results = []triage.Result{commandResult(t.Target, e)}
+	} else {
+		results, err = a.Results(spec, e, f)
+	}
+	if err != nil {
+		*t = invalid(*t, "the output could not be read: "+err.Error())
+		return nil
+	}
+	for _, res := range results {
+		switch {
+		case res.Target == t.Target:
+			t.Outcome, t.Failure = res.Outcome, trimmed(res.Failure)
+		case res.Outcome.Red() && len(t.Others) < maxOthers:
+			res.Failure = trimmed(res.Failure)
+			t.Others = append(t.Others, res)
+		}
+		if res.Outcome != triage.Absent {
+			t.Ran++
+		}
+	}
+	return nil
+}
+
+func trimmed(f *triage.Failure) *triage.Failure {
+	if f == nil {
+		return nil
+	}
+	c := *f
+	c.Excerpt = excerpt([]byte(c.Excerpt), maxExcerpt/2)
+	return &c
+}
+
+// readDecisions copies what the lag runtime says it did.
+func readDecisions(t *triage.Trial, plan *triage.LagPlan, m room) error {
+	if !instrumented(plan) {
+		return nil
+	}
+	f, err := os.Open(m.log())
+	if os.IsNotExist(err) {
+		return nil // nothing was delayed
+	}
+	if err != nil {
+		return fmt.Errorf("reading the decision log: %w", err)
+	}
+	defer f.Close()
+	l, err := lag.ReadLog(io.Reader(f))
+	if err != nil {
+		*t = invalid(*t, "the decision log could not be read: "+err.Error())
+		return nil
+	}
+	t.DecisionCount, t.Stretched = l.Count, l.Stretched
+	t.Decisions = l.Decisions[:min(len(l.Decisions), maxKept(t.Outcome))]
+	return nil
+}
+
+// maxKept bounds the decisions kept: the search for a cause starts from those of
+// a red trial, of the others a few are enough to see that lag was there.
+func maxKept(o triage.Outcome) int {
+	if o.Red() {
+		return maxDecisions
+	}
+	return maxDecisions / 20
+}

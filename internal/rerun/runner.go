@@ -1,0 +1,175 @@
+package rerun
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/triagebot/triagebot/internal/proc"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// Limits of one trial.
+const (
+	// maxSpool bounds what is kept of a trial's output on disk: a test that
+	// floods its log must not fill the disk, and reports are read to their end.
+	maxSpool = 64 << 20
+	// maxExcerpt bounds the output kept in the record, per trial.
+	maxExcerpt = 4 << 10
+	// maxOthers bounds the other red tests kept per trial.
+	maxOthers = 10
+	// maxDecisions bounds the lag decisions kept per trial.
+	maxDecisions = 400
+	// buildTimeout bounds one build: cold builds of large modules take minutes.
+	buildTimeout = 15 * time.Minute
+	// killGrace is how long a test may take to say where it hangs.
+	killGrace = 2 * time.Second
+)
+
+// Config is what a [Runner] needs to know.
+type Config struct {
+	Adapter Adapter
+	// Engine is nil when lag is off.
+	Engine Engine
+	// Trees are the absolute worktrees of head and base. An empty one cannot be run.
+	Trees map[triage.Side]string
+	// Dir is an absolute working directory of our own for binaries, overlays and
+	// temporary directories of trials.
+	Dir string
+	// Env is the clean environment of every process, as KEY=VALUE.
+	Env []string
+	// Timeout bounds one trial.
+	Timeout time.Duration
+	// Command is the suite's own command, run below CommandDir of a tree. It is
+	// the trial of a target without package and test.
+	Command    []string
+	CommandDir string
+	// Building, when set, is told before a build starts.
+	Building func(side triage.Side, pkg string, lagged bool)
+}
+
+// Stats is what a runner used.
+type Stats struct {
+	Builds  int
+	BuildMS float64
+}
+
+// Runner starts the processes of trials, one at a time. It is not safe for
+// concurrent use: two trials at once would load each other.
+type Runner struct {
+	cfg      Config
+	families map[family]*prepared
+	sites    map[string]triage.Site
+	skipped  []string
+	stats    Stats
+	trials   int
+
+	mu sync.Mutex // guards nothing but the misuse of Run
+}
+
+// New makes a runner. Close removes what it built.
+func New(cfg Config) (*Runner, error) {
+	for _, d := range []string{"bin", "tmp", "lag"} {
+		if err := os.MkdirAll(filepath.Join(cfg.Dir, d), 0o700); err != nil {
+			return nil, fmt.Errorf("making the working directory: %w", err)
+		}
+	}
+	return &Runner{cfg: cfg, families: map[family]*prepared{}, sites: map[string]triage.Site{}}, nil
+}
+
+// Close removes binaries, overlays and what is left of trials.
+func (r *Runner) Close() error { return os.RemoveAll(r.cfg.Dir) }
+
+// Stats tells what was used so far.
+func (r *Runner) Stats() Stats { return r.stats }
+
+// Skipped says which files no lag can be put into, and why, each once.
+func (r *Runner) Skipped() []string { return r.skipped }
+
+// Site finds a site by its id among the instrumented packages.
+func (r *Runner) Site(id string) (triage.Site, bool) {
+	s, ok := r.sites[id]
+	return s, ok
+}
+
+// Run carries out one trial. An error means that the trial says nothing because
+// we could not run it (the disk is full, the context was cancelled); whatever
+// the test does is in the trial.
+func (r *Runner) Run(ctx context.Context, req triage.Request, plan *triage.LagPlan) (triage.Trial, error) {
+	if !r.mu.TryLock() {
+		return triage.Trial{}, fmt.Errorf("running %s: another trial is running", req.Target)
+	}
+	defer r.mu.Unlock()
+	t := triage.Trial{Request: req, Start: time.Now().UTC()}
+	tree := r.cfg.Trees[req.Arm.Side]
+	if tree == "" {
+		return invalid(t, "the "+req.Arm.Side.String()+" tree is not there"), nil
+	}
+	p, err := r.prepare(ctx, family{side: req.Arm.Side, pkg: req.Target.Package, lagged: instrumented(plan), detector: req.Arm.Detector, suite: isSuite(req.Target)})
+	if err != nil {
+		return t, err
+	}
+	if done, ok := unbuilt(t, p); ok {
+		return done, nil
+	}
+	return r.execute(ctx, t, p.Prepared, plan)
+}
+
+// instrumented reports whether a plan needs the instrumented copy. A plan that
+// only slows the machine runs the ordinary binary.
+func instrumented(p *triage.LagPlan) bool {
+	return p != nil && (len(p.Kinds) > 0 || len(p.Decisions) > 0 || p.CleanupMS > 0 || p.Stretch.Timeouts > 1 || p.Stretch.Sleeps > 1)
+}
+
+func invalid(t triage.Trial, note string) triage.Trial {
+	t.Outcome, t.Note = triage.Invalid, note
+	return t
+}
+
+// unbuilt ends a trial whose package could not be made ready. For the command
+// itself that is the failure; for a named test it says nothing.
+func unbuilt(t triage.Trial, p *prepared) (triage.Trial, bool) {
+	switch {
+	case p.spoilt != "":
+		return invalid(t, p.spoilt), true
+	case p.Failure == nil:
+		return t, false
+	}
+	f := *p.Failure
+	f.Target = t.Target
+	t.Failure, t.Exit, t.Output = &f, 1, excerpt(p.Output, maxExcerpt)
+	t.DurationMS = ms(p.took)
+	if t.Target.IsCommand() {
+		t.Outcome = triage.Error
+		return t, true
+	}
+	return invalid(t, t.Target.Package+" does not build on "+t.Arm.Side.String()), true
+}
+
+// exec is the triage.Exec handed to adapters and engines: a build under the
+// clean environment.
+func (r *Runner) exec(ctx context.Context, c triage.Command) ([]byte, triage.End, error) {
+	res, err := proc.Run(ctx, proc.Spec{
+		Dir:       c.Dir,
+		Argv:      c.Argv,
+		Env:       append(append([]string{}, r.cfg.Env...), c.Env...),
+		Timeout:   buildTimeout,
+		OutputCap: maxSpool,
+	})
+	if err != nil {
+		return nil, triage.End{}, err
+	}
+	if ctx.Err() != nil {
+		return nil, triage.End{}, ctx.Err()
+	}
+	return res.Output, end(res), nil
+}
+
+func end(res proc.Result) triage.End {
+	return triage.End{Exit: res.Exit, Signal: res.Signal, TimedOut: res.TimedOut}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
