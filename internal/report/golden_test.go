@@ -53,6 +53,11 @@ func TestPagesAreAsTheGoldens(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden(t, file+".txt", term.Bytes())
+			var html bytes.Buffer
+			if err := HTML(&html, r); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, file+".html", html.Bytes())
 		})
 	}
 }
