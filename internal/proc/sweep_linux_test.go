@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -42,17 +43,20 @@ func TestSweepFindsWhatOutlivesTheLeader(t *testing.T) {
 	}
 }
 
-func TestSweepAfterATimeoutFindsWhatLeftTheGroup(t *testing.T) {
+func TestSweepAfterAKillFindsWhatLeftTheGroup(t *testing.T) {
 	s := Spec{Argv: []string{"sh", "-c", `setsid sh -c 'echo child $$; sleep 1000' & sleep 1000`}, Env: os.Environ()}
-	s.Timeout = 300 * time.Millisecond
-	r := run(t, s)
-	if !r.TimedOut || len(r.Survivors) == 0 {
-		t.Errorf("got %+v", r)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.Sink = readySink{cancel}
+	r, err := Run(ctx, s)
+	if err != nil || !r.Cancelled || len(r.Survivors) == 0 {
+		t.Errorf("got %+v, %v", r, err)
 	}
 	goneSoon(t, childPID(t, r.Output))
 }
 
 func TestPipelineThatEndsAMomentLaterIsNoSurvivor(t *testing.T) {
+	defer func(d time.Duration) { settle = d }(settle)
+	settle = 10 * time.Second
 	r := run(t, Spec{Argv: []string{"sh", "-c", "(sleep 0.01; echo late) & echo early"}, Env: os.Environ()})
 	if len(r.Survivors) != 0 || string(r.Output) != "early\nlate\n" {
 		t.Errorf("got %+v: %q", r, r.Output)
@@ -101,8 +105,9 @@ func TestConcurrentRunsDoNotTouchEachOther(t *testing.T) {
 
 func TestOutputHeldFromOutsideTheTreeIsCutOff(t *testing.T) {
 	held := make(chan *os.File, 1)
-	pick := pickSink{t: t, held: held}
-	s := Spec{Argv: []string{"sh", "-c", "echo $$; sleep 0.2"}, Env: os.Environ(), Sink: &pick}
+	pick := pickSink{t: t, held: held, ready: filepath.Join(t.TempDir(), "ready")}
+	script := "echo $$; until [ -e '" + pick.ready + "' ]; do sleep 0.01; done"
+	s := Spec{Argv: []string{"sh", "-c", script}, Env: os.Environ(), Sink: &pick}
 	r := run(t, s)
 	defer (<-held).Close()
 	if r.Exit != 0 || !strings.Contains(r.Warning, "held open") {
@@ -111,11 +116,12 @@ func TestOutputHeldFromOutsideTheTreeIsCutOff(t *testing.T) {
 }
 
 // pickSink opens the writing end of the leader's output for itself, as a
-// daemon that is handed the descriptor would.
+// daemon that is handed the descriptor would, and then makes the file ready.
 type pickSink struct {
-	t    *testing.T
-	held chan *os.File
-	done bool
+	t     *testing.T
+	held  chan *os.File
+	ready string
+	done  bool
 }
 
 func (s *pickSink) Write(p []byte) (int, error) {
@@ -126,6 +132,9 @@ func (s *pickSink) Write(p []byte) (int, error) {
 			s.t.Error(err)
 		}
 		s.held <- f
+		if err := os.WriteFile(s.ready, nil, 0o644); err != nil {
+			s.t.Error(err)
+		}
 	}
 	return len(p), nil
 }

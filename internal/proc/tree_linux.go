@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// settle is how long a process may take to end after its leader without
-	// being a survivor: the last stages of a pipeline end a moment later.
-	settle = 50 * time.Millisecond
-	// poll is the step of the sweep's waits.
-	poll = time.Millisecond
-)
+// settle is how long a process may take to end after its leader without being a
+// survivor: the last stages of a pipeline end a moment later. It is only spent
+// when somebody is left.
+var settle = 100 * time.Millisecond
+
+// poll is the step of the sweep's waits.
+const poll = time.Millisecond
 
 // tree is one running process tree.
 type tree struct {

@@ -51,7 +51,7 @@ func (t *tree) kill() { t.signal(unix.SIGKILL) }
 // without a privileged interface, so one entry stands for all.
 func (t *tree) sweep(killed bool) ([]Process, string) {
 	gone := func() bool { return unix.Kill(-t.pid, 0) == unix.ESRCH }
-	for end := time.Now().Add(50 * time.Millisecond); !gone() && time.Now().Before(end); {
+	for end := time.Now().Add(100 * time.Millisecond); !gone() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if gone() {
