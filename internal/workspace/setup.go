@@ -23,6 +23,9 @@ func (w *Workspace) setUp(ctx context.Context) error {
 	}
 	for i := range w.trees {
 		t := &w.trees[i]
+		if t.Unbuildable != "" {
+			continue
+		}
 		start := time.Now()
 		for _, argv := range w.opt.Setup {
 			w.opt.Logf("set-up of %s: %s", t.Side, strings.Join(argv, " "))
@@ -36,7 +39,7 @@ func (w *Workspace) setUp(ctx context.Context) error {
 				break
 			}
 		}
-		t.Setup = time.Since(start)
+		t.Setup += time.Since(start)
 	}
 	return nil
 }

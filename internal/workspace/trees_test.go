@@ -380,6 +380,23 @@ func TestSetupRunsInEachTree(t *testing.T) {
 	}
 }
 
+func TestLaterSetupDoesNotReviveASide(t *testing.T) {
+	r := linear(t, 2)
+	o := r.options()
+	o.Base, o.Setup = "HEAD~1", [][]string{{"grep", "-q", "b", "f"}}
+	w := r.open(o)
+	spent := w.Tree(triage.Head).Setup
+	if err := w.SetUp(t.Context(), [][]string{{"touch", "later"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if w.Tree(triage.Base).Unbuildable == "" || content(t, w, triage.Base, "later") != "<none>" {
+		t.Errorf("base is %+v", w.Tree(triage.Base))
+	}
+	if w.Tree(triage.Head).Unbuildable != "" || content(t, w, triage.Head, "later") != "" || w.Tree(triage.Head).Setup <= spent {
+		t.Errorf("head is %+v", w.Tree(triage.Head))
+	}
+}
+
 func TestSetupThatIsNotThereMakesTheSideUnbuildable(t *testing.T) {
 	r := linear(t, 2)
 	o := r.options()
