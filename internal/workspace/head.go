@@ -38,7 +38,7 @@ func (w *Workspace) dirtyFiles(ctx context.Context) ([]string, error) {
 	}
 	defer os.RemoveAll(scratch)
 	copied := filepath.Join(scratch, "index")
-	if err := copyFile(w.abs(index), copied, 0o600); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := copyIndex(w.abs(index), copied); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("copying index: %w", err)
 	}
 	g := w.git.with("GIT_INDEX_FILE=" + copied)
@@ -53,6 +53,20 @@ func (w *Workspace) dirtyFiles(ctx context.Context) ([]string, error) {
 	all := append(changed, untracked...)
 	slices.Sort(all)
 	return slices.Compact(all), nil
+}
+
+// copyIndex copies git's index with its time: git reads a file again when it is
+// not older than the index, since a change within the clock's grain shows
+// nowhere else. A younger copy would hide such a change.
+func copyIndex(from, to string) error {
+	st, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := copyFile(from, to, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, st.ModTime(), st.ModTime())
 }
 
 // fillHead brings the uncommitted changes into the head tree, file by file, so

@@ -136,6 +136,26 @@ func TestDirtyTreeIsMeasuredAsItIs(t *testing.T) {
 	})
 }
 
+func TestEditWithinTheClocksGrainIsSeen(t *testing.T) {
+	r := linear(t, 2)
+	r.write("f", "c") // as long as the "b" of the commit
+	// The file is as old as the index: only its content shows the edit.
+	index := filepath.Join(r.dir, ".git", "index")
+	st, err := os.Stat(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(filepath.Join(r.dir, "f"), st.ModTime(), st.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	o := r.options()
+	o.Base = "HEAD~1"
+	w := r.open(o)
+	if !w.Tree(triage.Head).Rev.Dirty || content(t, w, triage.Head, "f") != "c" {
+		t.Errorf("an edit as old as the index is not in the head tree: dirty %v", w.Tree(triage.Head).Rev.Dirty)
+	}
+}
+
 func TestNamedHeadLeavesUncommittedChangesOutAndSaysSo(t *testing.T) {
 	r := linear(t, 2)
 	r.write("f", "dirty")

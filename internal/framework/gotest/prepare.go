@@ -34,7 +34,9 @@ func (a Adapter) Prepare(ctx context.Context, exec triage.Exec, s triage.BuildSp
 		return prepared, err
 	}
 	argv := append([]string{"go", "test", "-c", "-o", s.Out}, a.buildFlags(s)...)
-	argv = append(argv, "--", info.importPath)
+	// No "--": go test takes it for the end of its packages. An import path that
+	// go list printed cannot begin with a dash.
+	argv = append(argv, info.importPath)
 	out, end, err := exec(ctx, triage.Command{Dir: mod, Argv: argv, Env: env})
 	if err != nil {
 		return triage.Prepared{}, fmt.Errorf("building %s: %w", s.Package, err)
@@ -62,7 +64,7 @@ func cmpOr(a, b string) string {
 }
 
 func (a Adapter) buildFailure(s triage.BuildSpec, mod string, out []byte) triage.Failure {
-	f := buildFailure(a.target(s.Package, ""), out)
+	f := buildFailure(a.target(s.Package, ""), out, bytes.Contains(out, []byte("[setup failed]")))
 	if f.Location.File != "" {
 		if !path.IsAbs(f.Location.File) {
 			f.Location.File = filepath.ToSlash(filepath.Join(mod, filepath.FromSlash(f.Location.File)))
