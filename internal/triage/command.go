@@ -49,6 +49,9 @@ type Prepared struct {
 	// Bin is the built test binary, empty for frameworks without one or for a
 	// package without tests.
 	Bin string
+	// Env is what the adapter itself adds to the environment of every trial of
+	// the package, as KEY=VALUE.
+	Env []string
 	// Failure is set when the package does not build; Output is what the tool printed.
 	Failure *Failure
 	Output  []byte

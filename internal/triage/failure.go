@@ -59,4 +59,7 @@ type Result struct {
 	DurationMS float64 `json:"duration_ms,omitempty"`
 	// Failure is set when the outcome is red.
 	Failure *Failure `json:"failure,omitempty"`
+	// Note says why the outcome is Invalid, where the framework can tell. It is
+	// not recorded with the result but with its trial.
+	Note string `json:"-"`
 }

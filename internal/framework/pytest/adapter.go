@@ -21,6 +21,8 @@ var plugin []byte
 
 const (
 	pluginName = "zztriagebot"
+	// lagPlugin is the module of the lag runtime that tells it of pytest's tests.
+	lagPlugin = "zzlag.plugin"
 	// The variables that our plugin reads.
 	envFence = "TRIAGEBOT_PYTEST_FENCE"
 	envSeed  = "TRIAGEBOT_PYTEST_SEED"
@@ -41,8 +43,8 @@ type Adapter struct {
 	Python string
 	// Args are the suite's own arguments of pytest, kept in every trial.
 	Args []string
-	// Command is the suite's own command; empty for pytest over everything.
-	Command []string
+	// SuiteCommand is the suite's own command; empty for pytest over everything.
+	SuiteCommand []string
 	// Env is added to the environment of every process, as KEY=VALUE.
 	Env []string
 }
@@ -114,12 +116,20 @@ func (a Adapter) env(b triage.BuildSpec) []string {
 	if own := lookup(a.Env, "PYTHONPATH"); own != "" {
 		dirs = append(dirs, own)
 	}
-	return []string{
+	env := []string{
 		"PYTHONPATH=" + strings.Join(dirs, string(os.PathListSeparator)),
 		envFence + "=" + hex.EncodeToString(word[:]),
 		envTree + "=" + b.Tree,
 		"PYTHONDONTWRITEBYTECODE=1",
 	}
+	if b.Overlay != "" {
+		plugins := lagPlugin
+		if own := lookup(a.Env, "PYTEST_PLUGINS"); own != "" {
+			plugins += "," + own
+		}
+		env = append(env, "PYTEST_PLUGINS="+plugins)
+	}
+	return env
 }
 
 // collect imports the file, without running a test.
@@ -178,8 +188,8 @@ func (a Adapter) Command(r triage.RunSpec) triage.Command {
 		c.Env = append(c.Env, envSeed+"="+strconv.FormatInt(r.Seed, 10))
 	}
 	ours := a.ourArgs(r)
-	if r.Scope == triage.InSuite && len(a.Command) > 0 {
-		c.Argv = a.Command
+	if r.Scope == triage.InSuite && len(a.SuiteCommand) > 0 {
+		c.Argv = a.SuiteCommand
 		c.Env = append(c.Env, "PYTEST_ADDOPTS="+strings.TrimSpace(strings.Join(ours, " ")+" "+lookup(a.Env, "PYTEST_ADDOPTS")))
 		return c
 	}
@@ -201,7 +211,7 @@ func (a Adapter) ourArgs(r triage.RunSpec) []string {
 		return []string{"-rA"}
 	}
 	args := []string{"-p", pluginName, "-o", "cache_dir=$TRIAGEBOT_PYTEST_CACHE", "-o", "tmp_path_retention_policy=none"}
-	if r.Scope == triage.InSuite && len(a.Command) > 0 {
+	if r.Scope == triage.InSuite && len(a.SuiteCommand) > 0 {
 		args[3] = `'` + args[3] + `'` // pytest parts PYTEST_ADDOPTS as a shell does
 	}
 	return args

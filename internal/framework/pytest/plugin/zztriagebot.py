@@ -45,7 +45,7 @@ def _write(record):
 def _relative(path):
     """A path below the tree, with forward slashes; any other as it is."""
     full = os.path.realpath(path)
-    if full.startswith(_TREE + os.sep):
+    if full == _TREE or full.startswith(_TREE + os.sep):
         full = os.path.relpath(full, _TREE)
     return full.replace(os.sep, "/")
 
