@@ -71,19 +71,14 @@ func BenchmarkReadJUnit(b *testing.B) {
 // repeated streams head, then body as often as it takes to reach n bytes, then foot.
 func repeated(head, body, foot string, n int64) io.Reader {
 	body = strings.Repeat(body, 1+(64<<10)/len(body))
-	left := n
+	pos := int64(0)
 	loop := readerFunc(func(p []byte) (int, error) {
-		if left <= 0 {
+		at := int(pos % int64(len(body)))
+		if pos >= n && at == 0 {
 			return 0, io.EOF
 		}
-		c := copy(p, body[int(n-left)%len(body):])
-		if left -= int64(c); left <= 0 { // end at a whole body
-			rest := (int(n-left) % len(body))
-			if rest != 0 {
-				left = int64(len(body) - rest)
-				n += left
-			}
-		}
+		c := copy(p, body[at:])
+		pos += int64(c)
 		return c, nil
 	})
 	return io.MultiReader(strings.NewReader(head), loop, strings.NewReader(foot))

@@ -87,8 +87,9 @@ func (b *buildLog) of(pkg string) []byte {
 }
 
 // buildFailure describes a package that does not build. text is what the
-// compiler said; without any the signature is zero.
-func buildFailure(t triage.Target, text []byte) triage.Failure {
+// compiler said; without any the signature is zero. setup is set when the go
+// command could not even load the package.
+func buildFailure(t triage.Target, text []byte, setup bool) triage.Failure {
 	t.Test = ""
 	f := triage.Failure{Target: t, Outcome: triage.Error, Message: "build failed", Excerpt: excerpt(text)}
 	var errs, rest []string
@@ -120,7 +121,7 @@ func buildFailure(t triage.Target, text []byte) triage.Failure {
 		Phase:   triage.PhaseBuild,
 		Message: truncate(strings.Join(errs, "; "), maxMessage),
 	}
-	if setupError(f.Message) {
+	if setup || setupError(f.Message) {
 		f.Signature.Phase = triage.PhaseSetup
 	}
 	return f

@@ -80,8 +80,8 @@ type jsonRun struct {
 	// part is output without a newline yet, of the test partOf.
 	part   []byte
 	partOf string
-	// buildFailed is set when the go command said so.
-	buildFailed bool
+	// buildFailed and setupFailed are set when the go command said so.
+	buildFailed, setupFailed bool
 }
 
 func newJSONReader(opt Options, out *collector) *jsonReader {
@@ -141,9 +141,9 @@ func (j *jsonReader) end(r *jsonRun, e event) {
 	r.flush()
 	switch {
 	case e.FailedBuild != "":
-		j.out.add(buildFailure(r.target(""), j.builds.blocks[e.FailedBuild]))
+		j.out.add(buildFailure(r.target(""), j.builds.blocks[e.FailedBuild], r.setupFailed))
 	case r.buildFailed:
-		j.out.add(buildFailure(r.target(""), j.builds.of(r.pkg)))
+		j.out.add(buildFailure(r.target(""), j.builds.of(r.pkg), r.setupFailed))
 	case e.Action == "fail":
 		j.out.add(r.failures(true)...)
 	}
@@ -287,6 +287,7 @@ func (r *jsonRun) packageLine(line []byte) bool {
 		return true
 	}
 	_, v, ok := parseSummary(line)
-	r.buildFailed = r.buildFailed || ok && v == summaryBuild
+	r.setupFailed = r.setupFailed || ok && v == summarySetup
+	r.buildFailed = r.buildFailed || ok && v == summaryBuild || r.setupFailed
 	return ok
 }

@@ -237,7 +237,7 @@ func (s *junitSuite) take(c *junitCase) {
 	text = append(text, c.output.bytes()...)
 	switch {
 	case c.name == "[build failed]" || c.name == "[setup failed]" || strings.Contains(string(text), " [build failed]\n") || strings.Contains(string(text), " [setup failed]\n"):
-		f := buildFailure(s.run.target(""), text)
+		f := buildFailure(s.run.target(""), text, c.name == "[setup failed]")
 		s.run.attach(s.run.get(""), f)
 	case c.class == "" || c.name == "Failure" || !isTestName(topTest(c.name)):
 		s.feed("", text) // the process itself

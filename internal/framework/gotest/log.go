@@ -116,8 +116,8 @@ func (l *logReader) summary(line []byte) bool {
 		return false
 	}
 	switch verdict {
-	case summaryBuild:
-		l.out.add(buildFailure(l.run.withPackage(pkg).target(""), l.builds.of(pkg)))
+	case summaryBuild, summarySetup:
+		l.out.add(buildFailure(l.run.withPackage(pkg).target(""), l.builds.of(pkg), verdict == summarySetup))
 		l.run.pkg = l.opt.Package
 		return true
 	case summaryFail:
@@ -139,6 +139,7 @@ const (
 	summaryOK summaryVerdict = iota
 	summaryFail
 	summaryBuild
+	summarySetup
 )
 
 // parseSummary reads "ok  \tpkg\t0.01s", "FAIL\tpkg\t0.01s", "FAIL\tpkg [build failed]".
@@ -162,8 +163,10 @@ func parseSummary(line []byte) (pkg string, v summaryVerdict, ok bool) {
 	switch {
 	case !fail:
 		return string(name), summaryOK, true
-	case bytes.HasPrefix(note, []byte("build failed")), bytes.HasPrefix(note, []byte("setup failed")):
+	case bytes.HasPrefix(note, []byte("build failed")):
 		return string(name), summaryBuild, true
+	case bytes.HasPrefix(note, []byte("setup failed")):
+		return string(name), summarySetup, true
 	case len(after) == 0 || after[0] < '0' || after[0] > '9':
 		return "", 0, false
 	}

@@ -11,7 +11,9 @@ import (
 // The testing package splits the pattern at each "/" outside brackets and
 // matches element by element, so each element of the name is quoted and
 // anchored on its own. A subtest whose own name has a "/" is matched the same
-// way, because the testing package splits its name too. Names are rewritten
+// way, because the testing package splits its name too; the price is that of two
+// sibling subtests named "a/b" and "a/b/c" neither can be run without the other.
+// Names are rewritten
 // first as the testing package does it (white space to "_", what is not
 // printable to an escape), so "TestX/a b" finds "TestX/a_b".
 func RunPattern(test string) string {

@@ -120,6 +120,9 @@ func (p *pkgRun) targetResult(s triage.RunSpec, name string, command *triage.Fai
 	var r triage.Result
 	if t != nil {
 		r = t.result(s.Target)
+		if r.Failure != nil {
+			r.Failure = retarget(r.Failure, s.Target)
+		}
 	}
 	r.Target = s.Target
 	switch {
