@@ -1,5 +1,3 @@
-// Package framework knows which test frameworks there are: which of them a tree
-// uses, and what kind of report a file is. One package below it adapts each.
 package framework
 
 import (
@@ -8,37 +6,81 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/triagebot/triagebot/internal/framework/gotest"
+	"github.com/triagebot/triagebot/internal/triage"
 )
 
-// Kind is what a report file looks like.
+// Kind is the kind of a report file.
 type Kind int
 
 const (
-	// Log is any other text: a raw log.
+	// Log: text that a terminal or a CI job showed. The zero value, because
+	// anything can be read as text.
 	Log Kind = iota
-	// JSON is a stream of JSON objects, one a line.
-	JSON
-	// JUnit is JUnit XML.
+	// TestJSON: the events of go test -json.
+	TestJSON
+	// JUnit: JUnit XML.
 	JUnit
 )
 
-// sniffed is how much of a file is looked at.
-const sniffed = 4096
+// String is the kind as people know it.
+func (k Kind) String() string {
+	switch k {
+	case TestJSON:
+		return "go test -json"
+	case JUnit:
+		return "JUnit XML"
+	}
+	return "log"
+}
 
-// Sniff tells the kind of a report by its first bytes and returns a reader of
-// the whole. A file of 0 bytes is a Log, whose reader says that it is empty.
+// sniffBytes is how much of a file is looked at.
+const sniffBytes = 64 << 10
+
+// Sniff tells the kind of a report by its beginning, and returns a reader that
+// still has all of it. JSON events may stand behind lines of the go command
+// ("go: downloading …"); XML may stand behind a byte order mark and comments.
 func Sniff(r io.Reader) (Kind, io.Reader, error) {
-	b := bufio.NewReaderSize(r, sniffed)
-	head, err := b.Peek(sniffed)
+	b := bufio.NewReaderSize(r, sniffBytes)
+	head, err := b.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Log, nil, fmt.Errorf("reading a report: %w", err)
+		return Log, b, fmt.Errorf("reading report: %w", err)
 	}
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	switch {
-	case bytes.HasPrefix(head, []byte("<?xml")), bytes.HasPrefix(head, []byte("<testsuite")), bytes.HasPrefix(head, []byte("<!")):
-		return JUnit, b, nil
-	case bytes.HasPrefix(head, []byte("{\"")) && bytes.Contains(head, []byte("\"Action\"")):
-		return JSON, b, nil
+	return sniff(head), b, nil
+}
+
+func sniff(head []byte) Kind {
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	trimmed := bytes.TrimLeft(head, " \t\r\n")
+	if bytes.HasPrefix(trimmed, []byte("<?xml")) || bytes.HasPrefix(trimmed, []byte("<testsuite")) ||
+		bytes.HasPrefix(trimmed, []byte("<!--")) && bytes.Contains(trimmed, []byte("<testsuite")) {
+		return JUnit
 	}
-	return Log, b, nil
+	for line := range bytes.Lines(head) {
+		if bytes.HasPrefix(line, []byte(`{"`)) && bytes.Contains(line, []byte(`"Action":"`)) {
+			return TestJSON
+		}
+		if bytes.HasPrefix(line, []byte("=== RUN ")) || bytes.HasPrefix(line, []byte("--- FAIL: ")) || bytes.HasPrefix(line, []byte("ok  \t")) {
+			return Log
+		}
+	}
+	return Log
+}
+
+// ReadReport finds the failed tests in a report of any kind that is known.
+func ReadReport(r io.Reader, opt gotest.Options) (Kind, []triage.Failure, error) {
+	k, r, err := Sniff(r)
+	if err != nil {
+		return k, nil, err
+	}
+	read := gotest.ReadLog
+	switch k {
+	case TestJSON:
+		read = gotest.ReadJSON
+	case JUnit:
+		read = gotest.ReadJUnit
+	}
+	fs, err := read(r, opt)
+	return k, fs, err
 }
