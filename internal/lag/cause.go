@@ -17,6 +17,9 @@ func (s *session) unstable(note string) *triage.Cause {
 // slowMachine is the cause of a red on fewer or busier processors. There are no
 // delays to take away; but one red there may be chance.
 func (s *session) slowMachine() *triage.Cause {
+	if s.noisy() {
+		return s.unstable(tooNoisy)
+	}
 	reds, runs, ok := s.repeat(s.in.Plan)
 	if !ok {
 		c := s.unstable(s.why("on a slow machine it is red now and then only"))
@@ -124,22 +127,25 @@ const notEmpty = "directory not empty"
 
 // looksLateWriter reports whether a red tells of a write into the temporary directory.
 func looksLateWriter(t triage.Trial) bool {
-	if t.Failure == nil {
-		return false
-	}
-	text := t.Failure.Message + "\n" + t.Failure.Excerpt
+	text := said(t)
 	return lateFile.MatchString(text) || strings.Contains(text, notEmpty)
 }
 
-// cleanup is the cause of a red under nothing but the pause. A message that
-// names the late write proves it; any other red has to come back.
-func (s *session) cleanup() *triage.Cause {
-	reds, runs, ok := s.repeat(s.in.Plan)
-	if !ok && !looksLateWriter(s.in.Red) {
-		c := s.unstable(s.why("with the clean-up paused it is red now and then only"))
-		c.Red, c.Runs = reds, runs
-		return c
+// said is what a red trial printed, as far as it is kept.
+func said(t triage.Trial) string {
+	if t.Failure == nil {
+		return ""
 	}
+	return t.Failure.Message + "\n" + t.Failure.Excerpt + "\n" + t.Output
+}
+
+// cleanup is the cause of a red under nothing but the pause: a late writer, when
+// the message says so, and else nothing that a pause could have caused.
+func (s *session) cleanup() *triage.Cause {
+	if !looksLateWriter(s.in.Red) {
+		return s.unstable("red while the clean-up was held, but not for a late write: it fails without lag too")
+	}
+	reds, runs, _ := s.repeat(s.in.Plan)
 	return s.lateWriter(reds, runs)
 }
 
@@ -162,12 +168,10 @@ func (s *session) lateWriter(reds, runs int) *triage.Cause {
 		Kind: triage.CauseLateWriter, Sites: []triage.Site{}, Plan: s.best.ID(), Red: reds, Runs: runs,
 		Advice: "wait for the writer to end before the test returns",
 	}
-	if f := s.in.Red.Failure; f != nil {
-		if m := lateFile.FindStringSubmatch(f.Message + "\n" + f.Excerpt); m != nil {
-			file := path.Clean(strings.ReplaceAll(strings.TrimSpace(m[1]), `\`, "/"))
-			c.Sites = append(c.Sites, triage.Site{Kind: triage.KindCleanup, File: path.Base(file)})
-			addNote(c, fmt.Sprintf("`%s` was written after the test ended", path.Base(file)))
-		}
+	if m := lateFile.FindStringSubmatch(said(s.in.Red)); m != nil {
+		file := path.Base(strings.ReplaceAll(strings.TrimSpace(m[1]), `\`, "/"))
+		c.Sites = append(c.Sites, triage.Site{Kind: triage.KindCleanup, File: file})
+		addNote(c, fmt.Sprintf("`%s` was written after the test ended", file))
 	}
 	return c
 }

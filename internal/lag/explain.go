@@ -97,8 +97,12 @@ func (s *session) explain() *triage.Cause {
 	if !ok {
 		return s.unstable("the delays that were taken do not turn it red again")
 	}
-	if !s.quietEnough() {
-		return s.unstable("it fails without lag too, too often to tell what a delay adds")
+	if s.control.Runs < trustedControl {
+		s.reserve = reserveMinimise
+		s.learnControl(controlRuns)
+	}
+	if s.noisy() {
+		return s.unstable(tooNoisy)
 	}
 	whole := s.wholeStretched(set)
 	cause := s.name(set, whole)
@@ -134,6 +138,11 @@ func (s *session) name(set []unit, whole answer) *triage.Cause {
 		return s.unstable(s.why("no small set of delays turns it red"))
 	}
 	s.dose(&f)
+	if f.lo == 0 && largestMS(f.set) > 0 { // no delay is small enough: perhaps none is needed
+		if s.learnControl(2); s.noisy() {
+			return s.unstable(tooNoisy)
+		}
+	}
 	s.outcome(&f)
 	f.set = scaled(f.set, min(1, f.hi*aboveDose), 0)
 	reds, runs, ok := s.confirm(f.set)

@@ -285,13 +285,25 @@ func TestSlowMachineIsNotMinimised(t *testing.T) {
 	if res.Cause.Kind != triage.CauseUnstable || res.Cause.Runs != 2 {
 		t.Errorf("one red by chance: %+v", res.Cause)
 	}
+	res, _ = Explain(Input{Plan: plan, Reference: wanted, Control: Control{Red: 3, Runs: 6}}, probe)
+	if res.Cause.Kind != triage.CauseUnstable || res.Trials != 0 {
+		t.Errorf("red half the time anyway: %+v", res.Cause)
+	}
+}
+
+func TestRedWithoutALateWriteIsNoLateWriter(t *testing.T) {
+	plan := mustLadder(t, goCaps, 1, "cleanup")[0]
+	res, err := Explain(Input{Plan: plan, Red: redTrial(), Reference: wanted}, func(triage.LagPlan) (triage.Trial, error) { return redTrial(), nil })
+	if err != nil || res.Cause.Kind != triage.CauseUnstable {
+		t.Errorf("cause %+v, error %v", res.Cause, err)
+	}
 }
 
 func TestLateWriterIsNamedByItsFile(t *testing.T) {
 	late := triage.Trial{Outcome: triage.Fail, Failure: &triage.Failure{
 		Signature: wanted,
-		Message:   "TempDir RemoveAll cleanup: unlinkat /tmp/TestX/001: directory not empty\nwritten after the test ended: 001/log/state.json, 001/b",
-	}}
+		Message:   "TempDir RemoveAll cleanup: unlinkat /tmp/TestX/001: directory not empty",
+	}, Output: "--- FAIL: TestX\ntriagebot: written after the test ended: 001/log/state.json, 001/b\nFAIL\n"}
 	for _, rung := range []string{"cleanup", "doubles"} {
 		plan := mustLadder(t, goCaps, 1, rung)[0]
 		res, err := Explain(Input{Plan: plan, Red: late, Reference: wanted}, func(p triage.LagPlan) (triage.Trial, error) {

@@ -5,11 +5,14 @@ import "github.com/triagebot/triagebot/internal/triage"
 // reserveOutcome is what the search for the outcome leaves for the steps after it.
 const reserveOutcome = 9
 
+// orderMS is a delay that only leaves its mark in the log.
+const orderMS = 0.01
+
 // outcome looks for the late project function behind a late double. The double
 // is the attempt, which the test saw; what it needs is what some function does
-// after it. All project functions of the workers are delayed on entry, at the
-// dose that the double needed, and if that is red too the first one that is
-// enough alone leads the finding.
+// after it. A trial with next to no delays tells which functions the workers
+// enter after the double; the first of them that is enough alone leads the
+// finding.
 func (s *session) outcome(f *finding) {
 	if len(f.set) != 1 || len(f.any) == 0 || s.kind(f.set[0]) != triage.KindDouble || f.set[0].role != triage.RoleWorker {
 		return
@@ -21,24 +24,28 @@ func (s *session) outcome(f *finding) {
 	s.reserve = s.keep(reserveOutcome)
 	best := s.best
 	p := s.base
-	p.Role, p.Kinds = triage.RoleWorker, []triage.Kind{triage.KindCall}
-	p.MinMS = roundMS(most * min(1, f.hi*aboveDose))
-	p.MaxMS = p.MinMS
-	if s.ask(p) != red {
+	p.Role, p.Kinds = triage.RoleWorker, []triage.Kind{triage.KindDouble, triage.KindCall}
+	p.MinMS, p.MaxMS = orderMS, orderMS
+	if s.ask(p) == neither {
 		return
 	}
-	if one := s.firstAlone(s.entries(s.last)); one != nil {
-		s.takeOver(f, one, most/p.MaxMS)
+	dose := roundMS(most * min(1, f.hi*aboveDose))
+	us := scaled(s.entries(s.last, f.set[0].site), dose/orderMS, dose)
+	if one := s.firstAlone(us); one != nil {
+		s.takeOver(f, one, most/dose)
 		return
 	}
 	s.best = best
 }
 
-// entries are the project functions that a trial delayed on entry.
-func (s *session) entries(t triage.Trial) []unit {
+// entries are the project functions that a trial's workers entered after the
+// double, for the first time.
+func (s *session) entries(t triage.Trial, double string) []unit {
 	var us []unit
+	after := false
 	for _, u := range units(s.known(t), true) {
-		if s.kind(u) == triage.KindCall && !s.site(u.site).Test {
+		after = after || u.site == double
+		if after && s.kind(u) == triage.KindCall && u.role == triage.RoleWorker && !s.site(u.site).Test {
 			us = append(us, u)
 		}
 	}

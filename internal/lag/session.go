@@ -77,7 +77,7 @@ func newSession(in Input, probe Probe) *session {
 		hits = ladderHits
 	}
 	return &session{
-		in: in, probe: probe, best: in.Plan, votes: 1, calm: 2, refuted: map[string]bool{}, price: bare(in.Red),
+		in: in, probe: probe, best: in.Plan, control: in.Control, votes: 1, calm: 2, refuted: map[string]bool{}, price: bare(in.Red),
 		base: triage.LagPlan{Version: triage.PlanVersion, Name: "explain", Hits: hits, BudgetMS: in.Plan.BudgetMS},
 	}
 }
@@ -246,27 +246,30 @@ func (s *session) twice(p triage.LagPlan) bool {
 	return false
 }
 
-// quietEnough learns how the test does without lag. Where it is red there too,
-// one red says little, and each set is asked twice.
-func (s *session) quietEnough() bool {
-	s.control = s.in.Control
-	if s.control.Runs < trustedControl {
-		s.reserve = reserveMinimise
-		p := triage.LagPlan{Version: triage.PlanVersion, Name: "no-lag", CleanupMS: s.base.CleanupMS}
-		for range controlRuns {
-			switch s.ask(p) {
-			case red:
-				s.control.Red++
-				s.control.Runs++
-			case green:
-				s.control.Runs++
-			}
-		}
-	}
+// tooNoisy is why nothing is claimed of a test that is red anyway.
+const tooNoisy = "it fails without lag too, too often to tell what a delay adds"
+
+// noisy reports whether the test is red without lag too often. Where it is red
+// there at all, one red says little, and each set is asked twice.
+func (s *session) noisy() bool {
 	if s.control.Red > 0 {
 		s.votes = 2
 	}
-	return s.control.Runs == 0 || float64(s.control.Red)/float64(s.control.Runs) <= noisyLimit
+	return float64(s.control.Red) > noisyLimit*float64(s.control.Runs)
+}
+
+// learnControl adds trials without lag to what is known of the test.
+func (s *session) learnControl(n int) {
+	p := triage.LagPlan{Version: triage.PlanVersion, Name: "no-lag", CleanupMS: s.base.CleanupMS}
+	for range n {
+		switch s.ask(p) {
+		case red:
+			s.control.Red++
+			s.control.Runs++
+		case green:
+			s.control.Runs++
+		}
+	}
 }
 
 // confirm runs the smallest plan again, unstretched and under its own name.

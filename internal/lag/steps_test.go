@@ -121,6 +121,35 @@ func TestCauseIsConfirmedAboveTheLeastDose(t *testing.T) {
 	}
 }
 
+func TestRedAtTheSmallestDelayIsHeldAgainstNoDelayAtAll(t *testing.T) {
+	in, probe := lone(t, "worker-10", func(triage.LagPlan) bool { return true })
+	in.Control = Control{Runs: 2} // and three of the search's own, all red
+	if c := explainOK(t, in, probe).Cause; c.Kind != triage.CauseUnstable || c.Note != tooNoisy {
+		t.Errorf("red three times without lag: %+v", c)
+	}
+	in.Control = Control{Red: 0, Runs: 5}
+	noLag := 0
+	counted := func(p triage.LagPlan) (triage.Trial, error) {
+		if p.Name == "no-lag" {
+			noLag++
+		}
+		return probe(p)
+	}
+	if c := explainOK(t, in, counted).Cause; c.Kind != triage.CauseRace || c.Runs != noisyRuns || noLag != 2 {
+		t.Errorf("two reds of seven without lag, %d asked: %+v", noLag, c)
+	}
+}
+
+func TestFunctionEnteredBeforeTheDoubleIsNotItsOutcome(t *testing.T) {
+	p := dispatch(t)
+	p.sites[2].as(triage.KindDouble)
+	p.sites[1].as(triage.KindCall)
+	p.race(window{path: []int{1, 2, 3}, ms: 2}) // late in front of the double is enough here too
+	if c := explained(t, p, nil).Cause; c.Kind != triage.CauseRace || c.Sites[0].Line != 60 {
+		t.Errorf("cause %+v", c)
+	}
+}
+
 func TestYieldHasNoDose(t *testing.T) {
 	in, probe := lone(t, "yield", func(p triage.LagPlan) bool { return len(p.Decisions) > 0 && p.Decisions[0].Yield })
 	for i := range in.Red.Decisions {
