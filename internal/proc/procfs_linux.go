@@ -11,7 +11,10 @@ import (
 type stat struct {
 	pid, ppid, pgrp, session int
 	state                    byte
-	comm, started            string
+	// exiting is set from the moment that nothing stops the end: its memory, and
+	// with it its environment and arguments, may be gone already.
+	exiting       bool
+	comm, started string
 }
 
 // identity tells a process from a later one with the same id.
@@ -25,6 +28,9 @@ func (s stat) id() identity { return identity{s.pid, s.started} }
 // alive is false for a zombie and for a process that is being removed.
 func (s stat) alive() bool { return s.state != 'Z' && s.state != 'X' }
 
+// exitingFlag is PF_EXITING of the kernel's include/linux/sched.h.
+const exitingFlag = 0x4
+
 func readStat(pid int) (stat, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -33,8 +39,8 @@ func readStat(pid int) (stat, bool) {
 	return parseStat(string(b))
 }
 
-// parseStat reads "pid (comm) state ppid pgrp session …", proc(5). The name may
-// hold spaces and parentheses; the last one ends it.
+// parseStat reads "pid (comm) state ppid pgrp session tty_nr tpgid flags …",
+// proc(5). The name may hold spaces and parentheses; the last one ends it.
 func parseStat(line string) (stat, bool) {
 	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 0 || end < open {
@@ -46,16 +52,18 @@ func parseStat(line string) (stat, bool) {
 		return stat{}, false
 	}
 	s := stat{state: f[0][0], comm: line[open+1 : end], started: f[started]}
+	var flags int
 	for _, n := range []struct {
 		to   *int
 		text string
-	}{{&s.pid, strings.TrimSpace(line[:open])}, {&s.ppid, f[1]}, {&s.pgrp, f[2]}, {&s.session, f[3]}} {
+	}{{&s.pid, strings.TrimSpace(line[:open])}, {&s.ppid, f[1]}, {&s.pgrp, f[2]}, {&s.session, f[3]}, {&flags, f[6]}} {
 		v, err := strconv.Atoi(n.text)
 		if err != nil {
 			return stat{}, false
 		}
 		*n.to = v
 	}
+	s.exiting = flags&exitingFlag != 0
 	return s, true
 }
 

@@ -148,6 +148,7 @@ func TestStatLineOfAnyNameIsRead(t *testing.T) {
 	}{
 		"plain":                      {"42 (sleep)" + rest, true, "sleep"},
 		"spaces and parentheses":     {"42 (a) S (b c)" + rest, true, "a) S (b c"},
+		"at its end":                 {"42 (sleep)" + strings.Replace(rest, "4194560", "4194564", 1), true, "sleep"},
 		"cut off":                    {"42 (sleep) S 7 42", false, ""},
 		"empty":                      {"", false, ""},
 		"not a number":               {"x (sleep)" + rest, false, ""},
@@ -158,7 +159,7 @@ func TestStatLineOfAnyNameIsRead(t *testing.T) {
 			if ok != tc.ok {
 				t.Fatalf("ok is %v", ok)
 			}
-			want := stat{pid: 42, ppid: 7, pgrp: 42, session: 40, state: 'S', comm: tc.comm, started: "98765"}
+			want := stat{exiting: name == "at its end", pid: 42, ppid: 7, pgrp: 42, session: 40, state: 'S', comm: tc.comm, started: "98765"}
 			if ok && s != want {
 				t.Errorf("got %+v, want %+v", s, want)
 			}
@@ -226,7 +227,7 @@ func BenchmarkSweep(b *testing.B) {
 	if _, err := Run(b.Context(), Spec{Argv: []string{"/bin/true"}}); err != nil {
 		b.Fatal(err)
 	}
-	t := &tree{pid: 1 << 30, mark: "none"}
+	t := &tree{pid: 1 << 30, mark: "none", known: map[identity]bool{}}
 	for b.Loop() {
 		t.members()
 	}

@@ -27,6 +27,8 @@ type tree struct {
 	// keeps its process id and group id from being given to somebody else.
 	ended chan struct{}
 	pid   int
+	// known are the members that the sweep has seen.
+	known map[identity]bool
 }
 
 func (t *tree) start() error {
@@ -39,7 +41,7 @@ func (t *tree) start() error {
 	}
 	t.pid = t.cmd.Process.Pid
 	adopt.leaders[t.pid] = true
-	t.ended = make(chan struct{})
+	t.ended, t.known = make(chan struct{}), map[identity]bool{}
 	go func() {
 		defer close(t.ended)
 		for unix.Waitid(unix.P_PID, t.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
@@ -128,6 +130,7 @@ func (t *tree) look() (found []stat, unclear bool) {
 		}
 		owner := t.owns(child)
 		if owner == mine {
+			t.known[child.id()] = true
 			found = append(found, child)
 			found = appendDescendants(found, child.pid)
 		}
@@ -149,10 +152,12 @@ const (
 // has dropped its mark and its session too, by this being the only tree there
 // is. An init gets strangers' orphans and cannot tell.
 func (t *tree) owns(s stat) ownership {
-	if s.pgrp == t.pid {
+	switch {
+	case s.pgrp == t.pid || t.known[s.id()]:
 		return mine
-	}
-	if adopt.inherited[s.id()] || s.pgrp == adopt.group {
+	case adopt.inherited[s.id()] || s.pgrp == adopt.group || s.exiting:
+		// One that is at its end has no mark any more: most likely the sweep of
+		// another tree has just killed it.
 		return foreign
 	}
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.pid))
