@@ -17,7 +17,7 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 		why = append(why, say(ReasonText(reason)))
 	}
 	if v.SameAs != nil {
-		why = append(why, say("It stands and falls with ", name(titles[*v.SameAs]), "."))
+		why = append(why, say("That test is ", name(titles[*v.SameAs]), "."))
 	}
 	out := []section{{title: "Why", lines: append(why, counts(r, w)...)}}
 	add := func(title string, lines ...prose) {
@@ -29,17 +29,17 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 	if v.Cause != nil {
 		add("Cause", cause(*v.Cause)...)
 		if v.Cause.Advice != "" {
-			add("What to do", quote(v.Cause.Advice))
+			add("What to do", sentence(quote(v.Cause.Advice)))
 		}
 	}
 	if v.Settle != "" {
-		add("What would settle it", quote(v.Settle))
+		add("What would settle it", sentence(quote(v.Settle)))
 	}
 	add("Delays tried", rungs(r, v.Target)...)
 	add("Left behind", leftovers(r, v.Target)...)
 	var warnings []prose
 	for _, s := range w.evidence.Warnings {
-		warnings = append(warnings, quote(s))
+		warnings = append(warnings, sentence(quote(s)))
 	}
 	add("Mind", warnings...)
 	if v.Reproduce != "" {
@@ -130,20 +130,24 @@ func capital(p prose) prose {
 	return append(prose{first}, p[1:]...)
 }
 
+// sentence begins and ends prose as a sentence.
+func sentence(p prose) prose {
+	p = capital(p)
+	if s := strings.TrimSpace(p.String()); s == "" || strings.ContainsAny(s[len(s)-1:], ".!?:") {
+		return p
+	}
+	return append(p, say(".")...)
+}
+
 func howSure(w row) []prose {
 	var out []prose
-	if b := w.verdict.Bound; b.RateHigh > 0 {
-		level := b.Confidence
-		if level == 0 {
-			level = 0.95
-		}
-		rate := fmt.Sprintf("in %s to %s", percent(b.RateLow), percent(b.RateHigh))
-		if b.RateLow == 0 {
-			rate = "in at most " + percent(b.RateHigh)
-		}
-		out = append(out, say(fmt.Sprintf("It fails %s of runs (at %s).", rate, percent(level))))
-	} else if text := bound(b); text != "" {
-		out = append(out, say(capital(quote(text)), "."))
+	b := w.verdict.Bound
+	switch text := bound(b); {
+	case text == "":
+	case b.RateHigh > 0 && !strings.Contains(text, "fail"):
+		out = append(out, sentence(say("Rate of failure: ", quote(text))))
+	default:
+		out = append(out, sentence(quote(text)))
 	}
 	for _, c := range w.evidence.Comparisons {
 		what := "head against base"
@@ -183,7 +187,7 @@ func cause(c triage.Cause) []prose {
 		out = append(out, say("The test waits for ", siteName(*c.Attempt), ", which comes before."))
 	}
 	if c.Note != "" {
-		out = append(out, quote(c.Note))
+		out = append(out, sentence(quote(c.Note)))
 	}
 	return out
 }

@@ -161,7 +161,7 @@ func wrong(p float64) triage.Bound {
 
 func between(low, high float64) triage.Bound {
 	return triage.Bound{RateLow: low, RateHigh: high, Confidence: 0.95,
-		Text: fmt.Sprintf("%.0f–%.0f %%", 100*low, 100*high)}
+		Text: fmt.Sprintf("%.0f–%.0f %% on base at 95 %%", 100*low, 100*high)}
 }
 
 func excerpt(test, message string) string {

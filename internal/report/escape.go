@@ -56,8 +56,8 @@ func isWord(r rune) bool {
 }
 
 var (
-	issueNumber = regexp.MustCompile(`(?i)\b(gh-)(\d)`)
-	webAddress  = regexp.MustCompile(`(?i)\b(www)\.`)
+	issueNumber = regexp.MustCompile(`(?i)(gh-)(\d)`)
+	webAddress  = regexp.MustCompile(`(?i)(www)\.`)
 	commitID    = regexp.MustCompile(`(?i)[0-9a-f]{7,}`)
 	// markup is what a backslash makes harmless. Angle brackets and ampersands
 	// become entities, which HTML blocks understand as well.
@@ -82,16 +82,13 @@ func mdText(s string) string {
 }
 
 // listMark is what would begin a list or a rule at the start of a line.
-var listMark = regexp.MustCompile(`^\s*([-+=]|[0-9]+[.)])`)
+var listMark = regexp.MustCompile(`^([-+=]|[0-9]+[.)])`)
 
 // mdProse renders prose on one line.
 func mdProse(p prose) string {
 	var b strings.Builder
 	left := proseWidth
 	p = joined(p)
-	if len(p) > 0 && !p[0].code && listMark.MatchString(p[0].text) {
-		b.WriteString(zeroWidth)
-	}
 	for _, s := range p {
 		if left <= 0 {
 			b.WriteString(" …")
@@ -104,7 +101,11 @@ func mdProse(p prose) string {
 			b.WriteString(mdText(shorten(s.text, proseWidth)))
 		}
 	}
-	return b.String()
+	line := strings.TrimLeft(b.String(), " ") // an indent would make it a code block
+	if listMark.MatchString(line) {
+		return zeroWidth + line
+	}
+	return line
 }
 
 // joined makes one span of texts that stand side by side: "www" and "." become

@@ -18,12 +18,13 @@ var (
 	allowed     = regexp.MustCompile(`</?(details|summary|sub|code)>|<br>`)
 	liveThing   = map[string]*regexp.Regexp{
 		"mention":       regexp.MustCompile(`@[A-Za-z0-9]`),
-		"reference":     regexp.MustCompile(`(?i)#[0-9]|\bgh-[0-9]`),
-		"address":       regexp.MustCompile(`(?i)://|\bwww\.`),
+		"reference":     regexp.MustCompile(`(?i)#[0-9]|gh-[0-9]`),
+		"address":       regexp.MustCompile(`(?i)://|www\.`),
 		"HTML":          regexp.MustCompile(`<[A-Za-z/!?]`),
 		"link or image": regexp.MustCompile(`\]\(|!\[`),
-		"commit":        regexp.MustCompile(`(?i)\b[0-9a-f]{7,40}\b`),
+		"commit":        regexp.MustCompile(`(?i)[0-9a-f]{7,}`),
 	}
+	nested = regexp.MustCompile(`^- (\s|[-+*>] |[0-9]+[.)] |#)`)
 	entity = regexp.MustCompile(`&#?[a-z0-9]+;`)
 )
 
@@ -89,6 +90,9 @@ func outsideFences(page string) (prose, bad string) {
 }
 
 func unsafeLine(line string, depth *int) string {
+	if nested.MatchString(line) {
+		return fmt.Sprintf("a list or block within a list, %q", line)
+	}
 	if strings.HasPrefix(line, "|") {
 		// a pipe ends a cell even within code, unless it is escaped
 		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); cells != 5 && cells != 7 && cells != 8 && cells != 6 {

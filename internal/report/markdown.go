@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -85,7 +86,7 @@ func mdTable(v view, room int) string {
 	for i, w := range v.rows {
 		row := mdRow(v.cells(w))
 		more := moreRow(len(v.rows)-i, len(head))
-		if len(row)+len(more) > room && (i < len(v.rows)-1 || len(row) > room) {
+		if i == maxTable || len(row)+len(more) > room && (i < len(v.rows)-1 || len(row) > room) {
 			if i == 0 {
 				return ""
 			}
@@ -96,6 +97,9 @@ func mdTable(v view, room int) string {
 	}
 	return b + legend
 }
+
+// maxTable caps the rows, so that a long table leaves room for arguments.
+const maxTable = 60
 
 func moreRow(n, columns int) string {
 	cells := make([]string, columns)
@@ -114,8 +118,8 @@ func (v view) cells(w row) []string {
 	if w.verdict.Yours() {
 		label = "**" + label + "**"
 	}
-	if w.bound != "" {
-		label += " (" + mdText(shorten(w.bound, cellWidth)) + ")"
+	if w.bound != "" && utf8.RuneCountInString(w.bound) <= boundWidth {
+		label += " (" + mdText(w.bound) + ")"
 	}
 	if w.verdict.SameAs != nil {
 		label += ", same signature"
@@ -134,8 +138,12 @@ func (v view) cells(w row) []string {
 	return cells
 }
 
-// cellWidth caps a name in the table, in runes.
-const cellWidth = 60
+// Caps on a cell of the table, in runes. A name is shortened; a bound that is
+// longer stands in the argument only.
+const (
+	cellWidth  = 60
+	boundWidth = 40
+)
 
 func twoSides(head, base cell, between string) string {
 	var s []string

@@ -87,11 +87,54 @@ func TestAClusterIsOneRow(t *testing.T) {
 	}
 }
 
+func TestAClusterThatDisagreesIsNotCountedUnderAVerdict(t *testing.T) {
+	r := cluster()
+	for i := range r.Verdicts {
+		if r.Verdicts[i].SameAs != nil && i%2 == 0 {
+			r.Verdicts[i].Class, r.Verdicts[i].Origin = triage.Inconclusive, ""
+			r.Verdicts[i].Reasons = []triage.Reason{triage.ReasonSameSignature, triage.ReasonUnstable}
+		}
+	}
+	page := Markdown(r, Options{})
+	for _, want := range []string{"<br>… and 12 with the same signature | **likely", "<br>… and 11 with the same signature | could not tell: no steady picture, same signature |"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %q:\n%s", want, page[:2000])
+		}
+	}
+}
+
+func TestALongBoundStandsInTheArgumentOnly(t *testing.T) {
+	r := regression()
+	r.Verdicts[0].Bound.Text = "head 3/5, base 0/5: " + strings.Repeat("x", boundWidth)
+	page := Markdown(r, Options{})
+	if table, rest, _ := strings.Cut(page, "<details>"); strings.Contains(table, "head 3/5") || !strings.Contains(rest, "Head 3/5") {
+		t.Errorf("the bound is in the wrong place:\n%s", page)
+	}
+}
+
 func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 	page := Markdown(threeReds(), Options{})
 	first, last := strings.Index(page, "TestParse/empty"), strings.Index(page, "TestDrain")
 	if first < 0 || last < first {
 		t.Errorf("the regression is at %d, the old flake at %d", first, last)
+	}
+}
+
+func TestProseIsBrokenUpWhereItWouldBeLive(t *testing.T) {
+	for in, want := range map[string]string{
+		"@octocat":     "@~octocat",
+		"a #12":        "a \\#~12",
+		"_GH-12":       "\\_GH-~12",
+		"_www.x.org":   "\\_www~.x.org",
+		"http://x":     "http:~//x",
+		"<b>&amp;":     "&lt;b&gt;&amp;amp;",
+		"0123456789ab": "012345~6789ab",
+		"[x](y) ![z]":  "\\[x\\](y) \\!\\[z\\]",
+		"a\nb":         "a b",
+	} {
+		if got := strings.ReplaceAll(mdText(in), zeroWidth, "~"); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
 	}
 }
 
@@ -169,7 +212,7 @@ func spread(s, more string) triage.Report {
 
 func FuzzMarkdown(f *testing.F) {
 	for _, s := range []string{"a", "`", "``` x", "@octocat", "fixes #1", "<!-- triagebot:k -->", "</details>", "|", "\\", "\\|", "`a`|`b`",
-		"\x1b[31m", "\u202e", "\xff", "http://x.org", "www.x.org", "- [ ] x", "1. x", "![a](b)", "a\nb", "&#64;x", "<code>", "\\`@x`", "*`a*`", "GH-1", "\x00", "🧪", "0123456789abcdef"} {
+		"\x1b[31m", "\u202e", "\xff", "http://x.org", "www.x.org", "- [ ] x", "1. x", "![a](b)", "a\nb", "&#64;x", "<code>", "\\`@x`", "*`a*`", "GH-1", "_www.x", "_GH-1", "\x00", "🧪", "0123456789abcdef"} {
 		f.Add(s, "plain", uint16(0))
 		f.Add("plain", s, uint16(3000))
 		f.Add(s, s, uint16(900))

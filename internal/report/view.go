@@ -66,9 +66,13 @@ func newView(r triage.Report) view {
 		v.order = v.order || w.orderHead.shown || w.orderBase.shown
 		v.rows = append(v.rows, w)
 	}
-	slices.SortStableFunc(v.rows, func(a, b row) int { return cmp.Compare(rank(a.verdict), rank(b.verdict)) })
+	v.sort()
 	v.collapse()
 	return v
+}
+
+func (v *view) sort() {
+	slices.SortStableFunc(v.rows, func(a, b row) int { return cmp.Compare(rank(a.verdict), rank(b.verdict)) })
 }
 
 // rank puts what needs a person first.
@@ -92,26 +96,34 @@ func (v *view) collapse() {
 	if len(v.rows) <= maxRows {
 		return
 	}
-	measured := map[triage.Target]int{}
+	type group struct {
+		of     triage.Target
+		class  triage.Class
+		origin triage.Origin
+	}
+	lead := map[group]int{} // row of the first of a group
 	var kept []row
-	for _, w := range v.rows {
-		if w.verdict.SameAs == nil {
-			measured[w.verdict.Target] = len(kept)
-			kept = append(kept, w)
+	add := func(w row, of triage.Target) {
+		g := group{of, w.verdict.Class, w.verdict.Origin}
+		if i, ok := lead[g]; ok {
+			kept[i].same = append(kept[i].same, w.title)
+			return
 		}
+		lead[g] = len(kept)
+		kept = append(kept, w)
 	}
 	for _, w := range v.rows {
 		if w.verdict.SameAs == nil {
-			continue
+			add(w, w.verdict.Target)
 		}
-		i, ok := measured[*w.verdict.SameAs]
-		if !ok {
-			kept = append(kept, w)
-			continue
+	}
+	for _, w := range v.rows {
+		if w.verdict.SameAs != nil {
+			add(w, *w.verdict.SameAs)
 		}
-		kept[i].same = append(kept[i].same, w.title)
 	}
 	v.rows = kept
+	v.sort()
 }
 
 func newRow(r triage.Report, v triage.Verdict, titles map[triage.Target]string) row {
@@ -121,7 +133,7 @@ func newRow(r triage.Report, v triage.Verdict, titles map[triage.Target]string) 
 		evidence: evidenceOf(r, v), failure: failureOf(r, v.Target),
 	}
 	if v.Class == triage.Inconclusive && len(v.Reasons) > 0 {
-		w.label += ": " + ReasonLabel(v.Reasons[0])
+		w.label += ": " + ReasonLabel(doubt(v.Reasons))
 	}
 	w.head = w.cell(triage.Arm{})
 	w.base = w.cell(triage.Arm{Side: triage.Base})
@@ -133,6 +145,16 @@ func newRow(r triage.Report, v triage.Verdict, titles map[triage.Target]string) 
 	}
 	w.sections = argument(r, w, titles)
 	return w
+}
+
+// doubt is the reason that says why nothing can be said.
+func doubt(reasons []triage.Reason) triage.Reason {
+	for _, r := range reasons {
+		if wordsOfReason(r).inconclusive {
+			return r
+		}
+	}
+	return reasons[0]
 }
 
 func (w row) cell(a triage.Arm) cell {

@@ -36,13 +36,13 @@ func columns(s string) int {
 // pad fills a line to n columns.
 func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-columns(s))) }
 
-// fit shortens a line to n columns.
+// fit shortens a line to n columns; to nothing where no end of it fits.
 func fit(s string, n int) string {
-	for want := min(utf8.RuneCountInString(s), n); columns(s) > n && want > 0; want-- {
-		s = shorten(s, want)
+	for want := min(utf8.RuneCountInString(s), n); columns(s) > n; want-- {
 		if want < 3 {
 			return ""
 		}
+		s = shorten(s, want)
 	}
 	return s
 }
