@@ -197,6 +197,13 @@ func (p *pkgRun) watch(test string, line []byte) {
 	}
 }
 
+// distrust forgets the events so far.
+func (p *pkgRun) distrust() {
+	clear(p.tests)
+	p.fails, p.ghost = p.fails[:0], nil
+	p.passed, p.failed, p.reds = false, false, 0
+}
+
 // inOrder is the tests in the order they were first seen.
 func (p *pkgRun) inOrder() []*testRun {
 	out := make([]*testRun, 0, len(p.tests))

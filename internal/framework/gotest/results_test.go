@@ -130,6 +130,7 @@ func TestAPassNeedsItsEventAndACoherentExit(t *testing.T) {
 		"pass behind a print":            {triage.End{}, run + "print^V--- PASS: TestA (0.00s)\n^VPASS\n", triage.Pass, ""},
 		"only printed":                   {triage.End{}, run + "--- PASS: TestA (0.00s)\nPASS\n", triage.Error, triage.PhaseExit},
 		"printed, then failed":           {triage.End{Exit: 1}, run + "--- PASS: TestA (0.00s)\n^V--- FAIL: TestA (0.00s)\n^VFAIL\n", triage.Fail, triage.PhaseTest},
+		"printed before the first event": {triage.End{}, "=== RUN   TestA\n--- PASS: TestA (0.00s)\n^V=== RUN   TestB\n^V--- PASS: TestB (0.00s)\n^VPASS\n", triage.Absent, ""},
 		"pass and fail":                  {triage.End{Exit: 1}, pass + "^V--- FAIL: TestA (0.00s)\n^VFAIL\n", triage.Fail, triage.PhaseTest},
 		"no last word, exit 0":           {triage.End{}, pass, triage.Error, triage.PhaseExit},
 		"TestMain exits 0 at once":       {triage.End{}, "", triage.Absent, ""},

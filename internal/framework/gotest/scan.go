@@ -27,6 +27,10 @@ func (s *scanner) reset() { s.cur, s.stack, s.example, s.framed = "", s.stack[:0
 // line reads one line without its newline.
 func (s *scanner) line(line []byte) {
 	if i := bytes.IndexByte(line, marker); i >= 0 {
+		if !s.framed && s.run.keep {
+			s.run.distrust() // what looked like events before was printed by the program
+			s.end()
+		}
 		s.framed = true
 		if i > 0 {
 			s.output(line[:i])
