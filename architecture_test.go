@@ -30,13 +30,15 @@ var imports = map[string]struct {
 	"internal/config":           {[]string{"internal/triage"}, []string{"github.com/goccy/go-yaml"}, ""},
 	"internal/proc":             {nil, []string{"golang.org/x/sys"}, "processes know nothing of tests"},
 	"internal/workspace":        {[]string{"internal/triage", "internal/proc"}, []string{"golang.org/x/sys"}, ""},
-	"internal/framework":        {[]string{"internal/triage"}, nil, ""},
+	"internal/framework":        {[]string{"internal/triage", "internal/framework/gotest", "internal/framework/pytest"}, nil, "the table has one row a framework"},
 	"internal/framework/gotest": {[]string{"internal/triage"}, nil, "an adapter starts no process of its own"},
 	"internal/lag":              {[]string{"internal/triage"}, nil, "the search knows no engine"},
 	"internal/lag/golag":        {[]string{"internal/triage", "internal/lag"}, []string{"golang.org/x/tools", "golang.org/x/mod"}, ""},
+	"internal/lag/golag/zzlag":  {nil, nil, "it is compiled into the user's tests: the standard library only"},
 	"internal/rerun":            {[]string{"internal/triage", "internal/proc", "internal/lag"}, nil, "measures, does not judge"},
 	"internal/pipeline":         {[]string{"internal/triage", "internal/classify", "internal/report"}, nil, "ports of its own for the rest"},
-	"internal/demo":             {nil, []string{"golang.org/x/tools/txtar"}, ""},
+	"internal/framework/pytest": {[]string{"internal/triage"}, nil, "an adapter starts no process of its own"},
+	"internal/demo":             {[]string{"internal/sample"}, []string{"golang.org/x/tools/txtar"}, ""},
 }
 
 // sourceFiles walks the Go files of the product: no tests, no testdata.
@@ -64,7 +66,7 @@ func TestImportsFollowTheArrows(t *testing.T) {
 	seen := map[string]bool{}
 	sourceFiles(t, func(path string) {
 		dir := filepath.ToSlash(filepath.Dir(path))
-		if strings.HasPrefix(dir, "cmd/") || strings.HasPrefix(dir, "internal/sample") {
+		if strings.HasPrefix(dir, "cmd/") || dir == "internal/sampletest" || dir == "internal/sample" {
 			return // the wiring, and test support, may import all
 		}
 		rule, ok := imports[dir]

@@ -92,19 +92,8 @@ func readReport(r io.Reader, opt gotest.Options, log bool) ([]triage.Failure, er
 	if log {
 		return gotest.ReadLog(r, opt)
 	}
-	kind, r, err := framework.Sniff(r)
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
-	case framework.JSON:
-		return gotest.ReadJSON(r, opt)
-	case framework.JUnit:
-		return gotest.ReadJUnit(r, opt)
-	case framework.Log:
-		return gotest.ReadLog(r, opt)
-	}
-	return nil, fmt.Errorf("neither go test -json, JUnit XML, nor a log of go test")
+	_, fs, err := framework.ReadReport(r, opt)
+	return fs, err
 }
 
 // testID is "import/path.TestName/sub", "import/path TestName/sub", "./dir.TestName" or "TestName".

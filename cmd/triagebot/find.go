@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -175,23 +176,23 @@ func (s *session) runSuite(ctx context.Context, opt gotest.Options) ([]triage.Fa
 	return all, warning, nil
 }
 
-// suiteCommands are the user's command, or go test in each module.
+// suiteCommands are the user's command, or that of each suite that is found.
 func (s *session) suiteCommands() ([]triage.Command, error) {
 	head := s.ws.Tree(triage.Head).Dir
 	if len(s.command) > 0 {
 		dir := filepath.Join(head, filepath.FromSlash(path.Join(s.ws.Prefix(), s.suite.Dir)))
 		return []triage.Command{{Dir: dir, Argv: withJSON(s.command)}}, nil
 	}
-	mods, err := gotest.Modules(head)
+	suites, err := framework.Detect(head)
 	if err != nil {
 		return nil, err
 	}
-	if len(mods) == 0 {
+	if len(suites) == 0 {
 		return nil, errors.New("looking for a test suite: there is no go.mod: name the failing tests, or the command after --")
 	}
 	var out []triage.Command
-	for _, m := range mods {
-		out = append(out, triage.Command{Dir: filepath.Join(head, filepath.FromSlash(m.Dir)), Argv: []string{"go", "test", "-json", "./..."}})
+	for _, d := range suites {
+		out = append(out, triage.Command{Dir: filepath.Join(head, filepath.FromSlash(d.Dir)), Argv: withJSON(d.Command)})
 	}
 	return out, nil
 }
