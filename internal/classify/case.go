@@ -78,7 +78,8 @@ func Next(p Policy, c Case) Step {
 		return Step{}
 	}
 	d := newView(p, c).decide()
-	if d.final || c.MaxTrials > 0 && len(c.Trials)+len(d.step.Requests) > c.MaxTrials {
+	// The search for a cause needs trials too, though it asks for none itself.
+	if d.final || c.MaxTrials > 0 && len(c.Trials)+max(1, len(d.step.Requests)) > c.MaxTrials {
 		return Step{}
 	}
 	return d.step

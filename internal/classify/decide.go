@@ -84,6 +84,9 @@ func (v *view) decideMixed(p pair) decision {
 	if d, ok := v.ladder(p, true); ok {
 		return d
 	}
+	if p.rounds() >= v.p.FutileRounds && !v.promising(p) {
+		return v.exhausted(p)
+	}
 	return run(v.round(StepPlain, p))
 }
 
@@ -93,8 +96,8 @@ func (v *view) decideQuiet(p pair) decision {
 	if d, ok := v.ladder(p, false); ok {
 		return d
 	}
-	if p.rounds() < v.p.QuietRounds {
-		return run(v.round(StepPlain, p))
+	if p.head.N() < v.p.QuietRuns {
+		return run(Step{Kind: StepPlain, Requests: []triage.Request{v.request(p.head.Arm, triage.Measure)}})
 	}
 	return v.notReproduced(p)
 }
@@ -128,7 +131,7 @@ func (v *view) decideNew(p pair) decision {
 		if d, ok := v.ladder(p, false); ok {
 			return d
 		}
-		if h.N() >= v.p.QuietRounds {
+		if h.N() >= v.p.QuietRuns {
 			return v.notReproduced(p)
 		}
 	}

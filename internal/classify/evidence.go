@@ -40,10 +40,8 @@ func (v *view) warnings() []string {
 	case v.source == measured && len(v.c.Trials) > 0:
 		out = append(out, "CI left no message, and no failure with a message was seen here")
 	}
-	if unsteady, foreign := v.ladderReds(); foreign {
+	if _, foreign := v.ladderReds(); foreign {
 		out = append(out, "under lag head failed in another way, which does not count")
-	} else if unsteady {
-		out = append(out, "under lag head failed the same way, but not each time")
 	}
 	if len(v.c.Rungs) > 0 && len(v.tries) > 0 && v.rungs() == nil {
 		out = append(out, "lag could not be used: none of its trials counts")

@@ -38,8 +38,8 @@ func (v *view) notReproduced(p pair) decision {
 	if v.c.Red.Target.IsCommand() && v.ref.Phase != triage.PhaseBuild {
 		why = append(why, triage.ReasonNoTestID)
 	}
-	unsteady, foreign := v.ladderReds()
-	if unsteady {
+	own, foreign := v.ladderReds()
+	if own {
 		why = append(why, triage.ReasonUnstable)
 	}
 	why = append(why, triage.ReasonNotReproduced)
@@ -54,20 +54,21 @@ func (v *view) notReproduced(p pair) decision {
 	return v.inconclusive(v.rate(p.head.Same, p.head.N(), "", ""), settle, why...)
 }
 
-// ladderReds tells of reds under lag that did not lead to a plan.
-func (v *view) ladderReds() (unsteady, foreign bool) {
+// ladderReds tells of reds under lag that did not lead to a verdict: of the
+// red's own, and of others.
+func (v *view) ladderReds() (own, foreign bool) {
 	for _, a := range v.tries {
 		if a.Arm.Side != triage.Head {
 			continue
 		}
 		switch v.headState(a) {
-		case rungUnsteady:
-			unsteady = true
+		case rungUnsteady, rungHit:
+			own = true
 		case rungForeign:
 			foreign = true
 		}
 	}
-	return unsteady, foreign
+	return own, foreign
 }
 
 func (v *view) lagArtefact(rung string) decision {
@@ -75,20 +76,6 @@ func (v *view) lagArtefact(rung string) decision {
 	text := "a time budget holds up to " + millis(c.MarginMS) + " of delay and breaks at " + millis(c.DoseMS)
 	d := v.inconclusive(bound(text), "the time that CI had lost when it was red", triage.ReasonLagArtefact)
 	d.verdict.Cause, d.verdict.Trial = c, v.lagTrial(rung)
-	return d
-}
-
-// unsteadyLag: the plan that turned head red three times does not tell the
-// sides apart, nor does it turn base red.
-func (v *view) unsteadyLag(rung string, p pair) decision {
-	text := fmt.Sprintf("under the same plan head fails %d/%d and base %d/%d",
-		p.head.Same, p.head.N(), p.base.Same, p.base.N())
-	why := []triage.Reason{triage.ReasonUnstable}
-	if p.base.Other > 0 {
-		why = append(why, triage.ReasonSignatureMismatch)
-	}
-	d := v.inconclusive(bound(text), "more rounds under the plan", why...)
-	d.verdict.Cause, d.verdict.Trial = v.c.Cause, v.lagTrial(rung)
 	return d
 }
 

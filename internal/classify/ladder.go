@@ -57,7 +57,9 @@ func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 		case rungOpen:
 			return run(v.ladderStep(rung, missing...)), true
 		case rungHit:
-			return v.lagged(rung, plain), true
+			if d, ok := v.lagged(rung, plain); ok {
+				return d, true
+			}
 		}
 	}
 	if len(rungs) <= v.p.ScopeAfter {
@@ -140,44 +142,52 @@ func (v *view) ladderStep(rung string, sides ...triage.Side) Step {
 }
 
 // lagged goes on from a rung that turns head red each time: the cause, then the
-// same plan on head and base, counted afresh.
-func (v *view) lagged(rung string, plain pair) decision {
-	if !v.c.Explained {
-		return run(Step{Kind: StepExplain, Rung: rung})
-	}
-	if v.honestDeadline() {
-		return v.lagArtefact(rung)
-	}
+// same plan on head and base, counted afresh. ok is false when the plan does not
+// tell after all, and the search goes on.
+func (v *view) lagged(rung string, plain pair) (d decision, ok bool) {
 	p := v.pair(triage.Alone, rung)
 	switch {
+	case !v.c.Explained:
+		return run(Step{Kind: StepExplain, Rung: rung}), true
+	case v.honestDeadline():
+		return v.lagArtefact(rung), true
 	case plain.base.absent(v.p):
 		return v.laggedNew(rung, p)
-	case p.head.givenUp(v.p):
-		return v.emptyArm(p.head)
-	case p.base.givenUp(v.p):
-		return v.emptyArm(p.base)
-	case p.base.Same >= v.p.LagBaseReds:
-		return v.race(rung, p, triage.OriginBase)
-	case p.rounds() >= v.p.MinRounds && p.base.Red() == 0 && v.contrast(p).e >= v.threshold():
-		return v.race(rung, p, triage.OriginHead)
+	case p.head.givenUp(v.p), p.base.givenUp(v.p):
+		return decision{}, false
+	case v.onBaseToo(p, plain):
+		return v.race(rung, p, triage.OriginBase), true
+	case p.base.Red() == 0 && v.contrast(p).e >= v.threshold():
+		return v.race(rung, p, triage.OriginHead), true
 	case p.rounds() >= v.p.LagRounds:
-		return v.unsteadyLag(rung, p)
+		return decision{}, false
 	}
-	return run(v.round(StepConfirm, p))
+	return run(v.round(StepConfirm, p)), true
+}
+
+// onBaseToo reports whether base fails under the plan as head does. When head
+// also failed without lag, base must be shown to be not much better under the
+// plan: its reds could be a plain flakiness that head made worse.
+func (v *view) onBaseToo(p, plain pair) bool {
+	if p.base.Same < v.p.LagBaseReds {
+		return false
+	}
+	if plain.head.Red() > 0 {
+		return v.notMuchWorse(p)
+	}
+	return 2*p.base.Same >= p.base.N()
 }
 
 // laggedNew repeats the plan on head alone, for a test that base does not have.
-func (v *view) laggedNew(rung string, p pair) decision {
+func (v *view) laggedNew(rung string, p pair) (d decision, ok bool) {
 	switch {
-	case p.head.givenUp(v.p):
-		return v.emptyArm(p.head)
-	case p.head.Same < p.head.N():
-		return v.unsteadyLag(rung, p)
+	case p.head.givenUp(v.p), p.head.Same < p.head.N():
+		return decision{}, false
 	case p.head.N() >= v.p.MinRounds:
-		return v.race(rung, p, triage.OriginHead, triage.ReasonNewTest)
+		return v.race(rung, p, triage.OriginHead, triage.ReasonNewTest), true
 	}
 	return run(Step{Kind: StepConfirm, Rung: rung,
-		Requests: []triage.Request{v.request(p.head.Arm, triage.Measure)}})
+		Requests: []triage.Request{v.request(p.head.Arm, triage.Measure)}}), true
 }
 
 // honestDeadline reports whether the lag only pushed a time budget past its end.

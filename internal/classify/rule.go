@@ -46,7 +46,7 @@ func (v *view) rule(p pair) ruling {
 		return broken
 	case v.excuses(p):
 		return excused
-	case p.rounds() >= v.p.MaxRounds:
+	case p.rounds() >= v.p.MaxRounds && !v.close(p):
 		return exhausted
 	case h.Pass == 0:
 		return undecided
@@ -70,17 +70,41 @@ func (v *view) foreign() bool {
 	return v.source == differing || v.source == measured && v.ref.Phase == triage.PhaseSetup
 }
 
-// excuses reports whether base shares the failure and head is shown to be not
-// much worse, neither by this failure nor by its reds as a whole.
+// excuses reports whether base shares the failure, and head, which passes at
+// times, is shown to be not much worse.
 func (v *view) excuses(p pair) bool {
-	if p.head.Pass == 0 || p.base.Same == 0 {
-		return false
+	return p.head.Pass > 0 && p.base.Same > 0 && v.notMuchWorse(p)
+}
+
+// notMuchWorse is about the failure itself and about all reds: a new failure
+// beside the old one is no excuse. When CI left no message the failure was picked
+// from head's, which makes head look worse by it; a lower level will do there.
+func (v *view) notMuchWorse(p pair) bool {
+	own, all := v.p.ExcuseE, v.p.ExcuseE
+	if v.source != fromCI {
+		own = v.p.ExcuseChosenE
 	}
-	for _, every := range []bool{false, true} {
-		r := stats.Pair(p.head.events(v.ref, every), p.base.events(v.ref, every))
-		if stats.NotMuchWorse(r, v.p.ExcuseMargin) < v.p.ExcuseE {
-			return false
-		}
-	}
-	return true
+	return v.notWorseBy(p, false) >= own && v.notWorseBy(p, true) >= all
+}
+
+func (v *view) notWorseBy(p pair, every bool) float64 {
+	r := stats.Pair(p.head.events(v.ref, every), p.base.events(v.ref, every))
+	return stats.NotMuchWorse(r, v.p.ExcuseMargin)
+}
+
+// promising reports whether the rounds, going on in the same proportions, would
+// come within FutileFactor of a decision before they end.
+func (v *view) promising(p pair) bool {
+	c := v.contrast(p)
+	r := stats.Pair(c.head, c.base)
+	n := p.rounds()
+	scale := func(k int) int { return k * v.p.MaxRounds / n }
+	return stats.Worse(stats.Rounds{Both: scale(r.Both), HeadOnly: scale(r.HeadOnly),
+		BaseOnly: scale(r.BaseOnly), Neither: scale(r.Neither)}) >= v.threshold()/v.p.FutileFactor
+}
+
+// close reports whether a comparison out of rounds is worth a few more: it is
+// within FutileFactor of accusing head.
+func (v *view) close(p pair) bool {
+	return p.rounds() < v.p.MaxRounds+v.p.ExtraRounds && v.contrast(p).e*v.p.FutileFactor >= v.threshold()
 }

@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"slices"
+
 	"github.com/triagebot/triagebot/internal/stats"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -30,6 +32,8 @@ type view struct {
 }
 
 func newView(p Policy, c Case) *view {
+	c.Trials = slices.Clone(c.Trials)
+	c.Trials = slices.DeleteFunc(c.Trials, func(t triage.Trial) bool { return t.Target != c.Red.Target })
 	v := &view{p: p, c: c}
 	v.ref, v.source = v.reference()
 	v.arms, v.order = v.count(triage.Measure)
@@ -41,7 +45,7 @@ func (v *view) count(purpose triage.Purpose) (map[triage.Arm]*arm, []triage.Arm)
 	arms := map[triage.Arm]*arm{}
 	var order []triage.Arm
 	for _, t := range v.c.Trials {
-		if t.Purpose != purpose || t.Target != v.c.Red.Target {
+		if t.Purpose != purpose {
 			continue
 		}
 		if arms[t.Arm] == nil {
@@ -138,7 +142,7 @@ func onBase(t triage.Trial) bool {
 func (v *view) reds(which func(triage.Trial) bool) []triage.Trial {
 	var out []triage.Trial
 	for _, t := range v.c.Trials {
-		if t.Outcome.Red() && t.Target == v.c.Red.Target && which(t) {
+		if t.Outcome.Red() && which(t) {
 			out = append(out, t)
 		}
 	}
