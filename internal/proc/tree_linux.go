@@ -130,11 +130,13 @@ func (t *tree) look() (found []stat, unclear bool) {
 		}
 		owner := t.owns(child)
 		if owner == mine {
-			t.known[child.id()] = true
 			found = append(found, child)
 			found = appendDescendants(found, child.pid)
 		}
 		unclear = unclear || owner == unknown
+	}
+	for _, m := range found {
+		t.known[m.id()] = true
 	}
 	return found, unclear
 }
