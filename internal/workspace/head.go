@@ -76,11 +76,7 @@ func (w *Workspace) fillHead(ctx context.Context) error {
 	if !t.Rev.Dirty {
 		return nil
 	}
-	files, err := w.dirtyFiles(ctx)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
+	for _, f := range w.dirty {
 		if strings.HasSuffix(f, "/") {
 			w.warn("%s is a repository of its own and is not in the head tree", f)
 			continue

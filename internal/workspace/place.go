@@ -31,18 +31,7 @@ func (w *Workspace) locate(ctx context.Context) error {
 	if err := w.findTop(ctx, repo); err != nil {
 		return err
 	}
-	common, err := w.git.line(ctx, "rev-parse", "--git-common-dir")
-	if err != nil {
-		return err
-	}
-	if !filepath.IsAbs(common) {
-		common = filepath.Join(repo, common)
-	}
-	if w.prefix, err = w.git.line(ctx, "rev-parse", "--show-prefix"); err != nil {
-		return err
-	}
-	w.prefix = strings.TrimSuffix(w.prefix, "/")
-	w.git, w.common = w.git.in(w.top), common
+	w.git = w.git.in(w.top)
 	w.name = w.repoName(ctx)
 	return w.choosePlace()
 }
@@ -50,20 +39,31 @@ func (w *Workspace) locate(ctx context.Context) error {
 // findTop finds the root of the working tree. A repository of another user's
 // is trusted for this run only, when it is the one we were pointed at.
 func (w *Workspace) findTop(ctx context.Context, repo string) error {
-	top, err := w.git.line(ctx, "rev-parse", "--show-toplevel")
+	where := []string{"rev-parse", "--show-toplevel", "--git-common-dir", "--show-prefix"}
+	out, err := w.git.out(ctx, where...)
 	if ge := (*gitError)(nil); errors.As(err, &ge) {
 		if dir := dubious(ge.stderr); dir != "" {
 			if err := w.trust(dir); err != nil {
 				return err
 			}
-			top, err = w.git.line(ctx, "rev-parse", "--show-toplevel")
+			out, err = w.git.out(ctx, where...)
 		}
 	}
+	if err != nil {
+		return explainTop(repo, err)
+	}
+	lines := append(strings.Split(out, "\n"), "", "")
+	w.top, w.common = filepath.FromSlash(lines[0]), filepath.FromSlash(lines[1])
+	if !filepath.IsAbs(w.common) {
+		w.common = filepath.Join(repo, w.common)
+	}
+	w.prefix = strings.TrimSuffix(lines[2], "/")
+	return nil
+}
+
+func explainTop(repo string, err error) error {
 	ge := (*gitError)(nil)
 	switch {
-	case err == nil:
-		w.top = filepath.FromSlash(top)
-		return nil
 	case !errors.As(err, &ge):
 		return err
 	case ge.says("must be run in a work tree"):

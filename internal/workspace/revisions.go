@@ -51,6 +51,7 @@ func (w *Workspace) chooseHead(ctx context.Context, head *triage.Rev) error {
 		return err
 	}
 	dirty, err := w.dirtyFiles(ctx)
+	w.dirty = dirty
 	if err != nil || len(dirty) == 0 {
 		return err
 	}
@@ -193,8 +194,8 @@ func (w *Workspace) lookUp(ctx context.Context, name string) string {
 		return ""
 	}
 	sha, err := w.git.line(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
-	// A full hash resolves to itself, here or not.
-	if err != nil || !w.has(ctx, sha) {
+	// A full hash may resolve to itself, here or not.
+	if err != nil || fullSHA.MatchString(name) && !w.has(ctx, sha) {
 		return ""
 	}
 	return sha

@@ -70,6 +70,7 @@ type Workspace struct {
 	name     string
 	trees    [2]Tree
 	diff     []string
+	dirty    []string // uncommitted paths of the checkout
 	filters  []string
 	warnings []string
 	locks    []*lock
