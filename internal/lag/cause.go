@@ -161,8 +161,9 @@ func (s *session) lateWriterAlone() *triage.Cause {
 	return s.lateWriter(reds, runs)
 }
 
-// lateWriter is the cause of a red that only the pause at clean-up needs. Its
-// site is the late file, when the message names it.
+// lateWriter is the cause of a red that only the pause at clean-up needs. It has
+// no site, for what wrote is not known; the note names the late file when the
+// trial did.
 func (s *session) lateWriter(reds, runs int) *triage.Cause {
 	c := &triage.Cause{
 		Kind: triage.CauseLateWriter, Sites: []triage.Site{}, Plan: s.best.ID(), Red: reds, Runs: runs,
@@ -170,7 +171,6 @@ func (s *session) lateWriter(reds, runs int) *triage.Cause {
 	}
 	if m := lateFile.FindStringSubmatch(said(s.in.Red)); m != nil {
 		file := path.Base(strings.ReplaceAll(strings.TrimSpace(m[1]), `\`, "/"))
-		c.Sites = append(c.Sites, triage.Site{Kind: triage.KindCleanup, File: file})
 		addNote(c, fmt.Sprintf("`%s` was written after the test ended", file))
 	}
 	return c

@@ -313,7 +313,7 @@ func TestLateWriterIsNamedByItsFile(t *testing.T) {
 			return late, nil
 		})
 		c := res.Cause
-		if err != nil || c.Kind != triage.CauseLateWriter || len(c.Sites) != 1 || c.Sites[0].File != "state.json" || c.Red != 5 || !strings.Contains(c.Note, "state.json") {
+		if err != nil || c.Kind != triage.CauseLateWriter || len(c.Sites) != 0 || c.Red != 5 || c.Note != "`state.json` was written after the test ended" {
 			t.Errorf("%s: cause %+v, error %v", rung, c, err)
 		}
 	}
