@@ -157,8 +157,8 @@ func howSure(w row) []prose {
 		if c.Head.Scope != triage.Alone {
 			what += ", " + c.Head.Scope.String()
 		}
-		out = append(out, say(fmt.Sprintf("%s: rates differ by %+.2f (%+.2f to %+.2f), e = %.3g, p %s adjusted, Fisher's exact p %s.",
-			strings.ToUpper(what[:1])+what[1:], c.Difference, c.Low, c.High, c.E, pvalue(c.AdjustedP), pvalue(c.FisherP))))
+		out = append(out, say(fmt.Sprintf("%s: rates differ by %+.2f (%+.2f to %+.2f), e = %s, p %s adjusted, Fisher's exact p %s.",
+			strings.ToUpper(what[:1])+what[1:], c.Difference, c.Low, c.High, evalue(c.E), pvalue(c.AdjustedP), pvalue(c.FisherP))))
 	}
 	return out
 }
@@ -170,11 +170,7 @@ func cause(c triage.Cause) []prose {
 	}
 	for i, s := range c.Sites {
 		if i > 0 && i < maxSites {
-			joint := "together with "
-			if c.AnyOf {
-				joint = "or alone: "
-			}
-			out = append(out, say(joint, siteName(s), "."))
+			out = append(out, say(joint(c), siteName(s), "."))
 		}
 		if s.Text != "" && i < maxSites {
 			out = append(out, say(name(fmt.Sprintf("%d: %s", s.Line, s.Text))))
@@ -183,7 +179,7 @@ func cause(c triage.Cause) []prose {
 	if n := len(c.Sites) - maxSites; n > 0 {
 		out = append(out, say(fmt.Sprintf("… and %d more places.", n)))
 	}
-	if c.Attempt != nil {
+	if c.Attempt != nil && !isClock(*c.Attempt) {
 		out = append(out, say("The test waits for ", siteName(*c.Attempt), ", which comes before."))
 	}
 	if c.Note != "" {
@@ -191,6 +187,20 @@ func cause(c triage.Cause) []prose {
 	}
 	return out
 }
+
+// joint says how a further place belongs to the first.
+func joint(c triage.Cause) string {
+	switch {
+	case isClock(c.Sites[0]):
+		return "The late step: "
+	case c.AnyOf:
+		return "The same when this one alone is late: "
+	}
+	return "Late together with "
+}
+
+// isClock tells the sleep or deadline that leads a cause from a late place.
+func isClock(s triage.Site) bool { return s.Kind == triage.KindTimeout || s.Kind == triage.KindSleep }
 
 // maxSites is how many places of a cause are shown.
 const maxSites = 4
@@ -219,6 +229,9 @@ func causeSentence(c triage.Cause) prose {
 	case triage.CauseFixedSleep:
 		return say("The test sleeps a fixed time at ", site, " instead of waiting; a step that is ", late, " makes it fail", runs)
 	case triage.CauseTimeBudget:
+		if !isClock(c.Sites[0]) {
+			return say("Some wait runs out when ", site, " is ", late, runs)
+		}
 		return say("The time budget at ", site, " is too short once a step is ", late, runs)
 	case triage.CauseLateWriter:
 		return say(site, " writes into the test's temporary directory after the test has ended", runs)

@@ -60,8 +60,12 @@ func (p prose) String() string {
 	return b.String()
 }
 
-// siteName is a place as people look it up: file, line and function.
+// siteName is a place as people look it up: file, line and function; its id
+// where nothing else is known.
 func siteName(s triage.Site) name {
+	if s.File == "" {
+		return name(s.ID)
+	}
 	return name(place(s.File, s.Line, s.Func))
 }
 
@@ -109,4 +113,12 @@ func pvalue(p float64) string {
 		return "< 0.0001"
 	}
 	return fmt.Sprintf("= %.2g", p)
+}
+
+// evalue is an e-value: as many digits as people compare.
+func evalue(e float64) string {
+	if e >= 100 && e < 1e6 {
+		return fmt.Sprintf("%.0f", e)
+	}
+	return fmt.Sprintf("%.2g", e)
 }

@@ -82,7 +82,10 @@ func leftovers(r triage.Report, target triage.Target) []prose {
 // failureSection shows the failure: as CI showed it, else as the trial to
 // replay did.
 func failureSection(r triage.Report, w row) []section {
-	f, title := w.failure, "The failure in CI"
+	f, title := w.failure, "The failure"
+	if r.Check.Source == "report" || r.Check.Source == "log" {
+		title = "The failure in CI"
+	}
 	if f.Excerpt == "" && f.Message == "" {
 		for _, t := range r.Trials {
 			if t.Failure != nil && t.Target == w.verdict.Target && (t.Seq == w.verdict.Trial || w.verdict.Trial == 0) {
@@ -142,7 +145,7 @@ func revName(r triage.Rev) prose {
 		sha = sha[:runeStart(sha, 12)]
 	}
 	p := say(name(orElse(sha, "unknown")))
-	if r.Ref != "" {
+	if r.Ref != "" && !strings.HasPrefix(r.SHA, r.Ref) {
 		p = append(p, say(" (", name(r.Ref), ")")...)
 	}
 	if r.Dirty {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -104,6 +103,7 @@ func TestNumbersForPeople(t *testing.T) {
 		{percent(0.999), "> 99 %"}, {percent(1), "100 %"},
 		{duration(0), "0 ms"}, {duration(2.25), "2.2 ms"}, {duration(300), "300 ms"}, {duration(1500), "1.5 s"}, {duration(600_000), "10 min"},
 		{pvalue(0.00001), "< 0.0001"}, {pvalue(0.17), "= 0.17"},
+		{evalue(1340.2), "1340"}, {evalue(0.0635), "0.064"}, {evalue(61.7), "62"}, {evalue(2e9), "2e+09"},
 		{dose(triage.LagPlan{MinMS: 50, MaxMS: 100}), "50 ms–100 ms"}, {dose(triage.LagPlan{MaxMS: 5}), "5 ms"}, {dose(triage.LagPlan{}), ""},
 		{bound(triage.Bound{Wrong: 0.01}), "wrong ≤ 1 %"}, {bound(triage.Bound{RateLow: 0.1, RateHigh: 0.5}), "10 %–50 %"}, {bound(triage.Bound{}), ""},
 	} {
@@ -114,22 +114,47 @@ func TestNumbersForPeople(t *testing.T) {
 }
 
 func TestEveryCauseHasASentence(t *testing.T) {
-	seen := map[string]bool{}
-	for _, kind := range []triage.CauseKind{triage.CauseRace, triage.CauseFixedSleep, triage.CauseTimeBudget, triage.CauseUnstable, triage.CauseLateWriter, triage.CauseSlowMachine} {
-		for n := range 2 {
-			c := triage.Cause{Kind: kind, DoseMS: 5, Red: 3, Runs: 4, Sites: make([]triage.Site, n)}
-			for i := range c.Sites {
-				c.Sites[i] = triage.Site{File: "a.go", Line: 7, Func: "f"}
-			}
-			got := causeSentence(c).String()
-			if !strings.HasSuffix(got, "(3 of 4 runs).") || n > 0 && !strings.Contains(got, "a.go:7 f") {
-				t.Errorf("%s with %d places: %q", kind, n, got)
-			}
-			seen[fmt.Sprint(got)] = true
+	place := triage.Site{ID: "a.go:f:call:1", Kind: triage.KindCall, File: "a.go", Line: 7, Func: "f"}
+	sleep := triage.Site{Kind: triage.KindSleep, File: "b_test.go", Line: 9, Func: "TestX"}
+	deadline := triage.Site{Kind: triage.KindTimeout, File: "b_test.go", Line: 9, Func: "TestX"}
+	for _, c := range []struct {
+		kind  triage.CauseKind
+		sites []triage.Site
+		want  string
+	}{
+		{triage.CauseRace, []triage.Site{place}, "It fails whenever a.go:7 f is 5 ms late or more"},
+		{triage.CauseRace, []triage.Site{{ID: "x:y"}}, "It fails whenever x:y is 5 ms late or more"},
+		{triage.CauseFixedSleep, []triage.Site{sleep, place}, "The test sleeps a fixed time at b_test.go:9 TestX instead of waiting; a step that is 5 ms late or more makes it fail"},
+		{triage.CauseTimeBudget, []triage.Site{deadline, place}, "The time budget at b_test.go:9 TestX is too short once a step is 5 ms late or more"},
+		{triage.CauseTimeBudget, []triage.Site{place}, "Some wait runs out when a.go:7 f is 5 ms late or more"},
+		{triage.CauseLateWriter, []triage.Site{place}, "a.go:7 f writes into the test's temporary directory after the test has ended"},
+		{triage.CauseLateWriter, nil, "Something wrote into the test's temporary directory after the test had ended"},
+		{triage.CauseSlowMachine, nil, "It fails when the machine is slow or has fewer processors, and for no single delay"},
+		{triage.CauseSlowMachine, []triage.Site{place}, "It fails when the machine is slow; a.go:7 f is where it shows"},
+		{triage.CauseUnstable, nil, "It fails under delay, but no single place could be made answerable"},
+		{triage.CauseUnstable, []triage.Site{place}, "Delay at a.go:7 f is part of it, but the picture is not steady"},
+	} {
+		got := causeSentence(triage.Cause{Kind: c.kind, DoseMS: 5, Red: 3, Runs: 4, Sites: c.sites}).String()
+		if want := c.want + " (3 of 4 runs)."; got != want {
+			t.Errorf("%s\ngot  %q\nwant %q", c.kind, got, want)
 		}
 	}
-	if len(seen) != 9 { // without a place, only a late writer and a slow machine are told apart
-		t.Errorf("%d different sentences, want 9: %v", len(seen), seen)
+}
+
+func TestFurtherPlacesOfACauseSayHowTheyBelong(t *testing.T) {
+	call := triage.Site{Kind: triage.KindCall}
+	sleep := triage.Site{Kind: triage.KindSleep}
+	for _, c := range []struct {
+		cause triage.Cause
+		want  string
+	}{
+		{triage.Cause{Sites: []triage.Site{sleep, call}}, "The late step: "},
+		{triage.Cause{Sites: []triage.Site{call, call}, AnyOf: true}, "The same when this one alone is late: "},
+		{triage.Cause{Sites: []triage.Site{call, call}}, "Late together with "},
+	} {
+		if got := joint(c.cause); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
 	}
 }
 

@@ -298,14 +298,14 @@ func (v view) legend() string {
 			rest = rest || len(t.Sequence) > t.N()
 		}
 	}
-	s := "● failed as in CI, ○ passed"
+	s := "● failed in the same way, ○ passed"
 	if other {
 		s += ", ◍ failed in another way"
 	}
 	if rest {
 		s += ", – does not count"
 	}
-	return s + "; one mark a run, in order. The failure in CI itself is not counted."
+	return s + "; one mark a run, in order. The failure that led here is not counted."
 }
 
 func stopped(why string) string {

@@ -12,7 +12,7 @@ type classText struct {
 
 var classTexts = []classText{
 	{triage.LikelyRegression, "", "likely regression",
-		"This pull request broke the test: it fails with the change and does not fail that way without it."},
+		"This pull request broke the test: with the change it fails, and without it, it does not fail that way, or far less often."},
 	{triage.IntroducedFlake, "", "flaky since this pull request",
 		"This pull request made the test flaky: with the change it sometimes fails, and without it, it did not fail in enough runs to tell."},
 	{triage.LagRevealedRace, triage.OriginHead, "timing fault, new in this pull request",
