@@ -18,6 +18,9 @@ type Case struct {
 	// looked for; Cause is nil when the search ended without one.
 	Explained bool
 	Cause     *triage.Cause
+	// ExplainedRung is the rung that Cause is of. Left empty it is the first that
+	// hit, and no later one is followed up when that one does not tell.
+	ExplainedRung string
 	// HeadUnbuildable and BaseUnbuildable say why nothing can be run there.
 	HeadUnbuildable, BaseUnbuildable string
 	// Family is the number of measured tests of the check, Rejected how many of

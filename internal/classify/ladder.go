@@ -47,6 +47,7 @@ func (v *view) rungs() []string {
 // nothing was found.
 func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 	rungs := v.rungs()
+	hits := 0
 	for i, rung := range rungs {
 		if i == v.p.ScopeAfter {
 			if d, ok := v.scope(plain); ok {
@@ -57,6 +58,10 @@ func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 		case rungOpen:
 			return run(v.ladderStep(rung, missing...)), true
 		case rungHit:
+			hits++
+			if v.c.Explained && v.c.ExplainedRung == "" && hits > 1 {
+				continue
+			}
 			if d, ok := v.lagged(rung, plain); ok {
 				return d, true
 			}
@@ -145,14 +150,23 @@ func (v *view) ladderStep(rung string, sides ...triage.Side) Step {
 // same plan on head and base, counted afresh. ok is false when the plan does not
 // tell after all, and the search goes on.
 func (v *view) lagged(rung string, plain pair) (d decision, ok bool) {
+	explained := v.c.Explained && (v.c.ExplainedRung == "" || v.c.ExplainedRung == rung)
+	if explained && v.honestDeadline() {
+		return v.lagArtefact(rung), true
+	}
+	d, ok = v.confirm(rung, plain)
+	if ok && !explained {
+		return run(Step{Kind: StepExplain, Rung: rung}), true
+	}
+	return d, ok
+}
+
+// confirm judges the rounds under the plan, or asks for the next.
+func (v *view) confirm(rung string, plain pair) (d decision, ok bool) {
 	p := v.pair(triage.Alone, rung)
 	switch {
-	case !v.c.Explained:
-		return run(Step{Kind: StepExplain, Rung: rung}), true
-	case v.honestDeadline():
-		return v.lagArtefact(rung), true
 	case plain.base.absent(v.p):
-		return v.laggedNew(rung, p)
+		return v.confirmNew(rung, p)
 	case p.head.givenUp(v.p), p.base.givenUp(v.p):
 		return decision{}, false
 	case v.onBaseToo(p, plain):
@@ -178,8 +192,8 @@ func (v *view) onBaseToo(p, plain pair) bool {
 	return 2*p.base.Same >= p.base.N()
 }
 
-// laggedNew repeats the plan on head alone, for a test that base does not have.
-func (v *view) laggedNew(rung string, p pair) (d decision, ok bool) {
+// confirmNew repeats the plan on head alone, for a test that base does not have.
+func (v *view) confirmNew(rung string, p pair) (d decision, ok bool) {
 	switch {
 	case p.head.givenUp(v.p), p.head.Same < p.head.N():
 		return decision{}, false

@@ -17,6 +17,10 @@ func deadline(doseMS float64) func(*Case) {
 
 func TestLadder(t *testing.T) {
 	hit := func() *Case { return quietly().tried(lagged("r1"), "FFF") }
+	undecided := func(explained string) *Case {
+		return hit().with(unexplained).with(func(c *Case) { c.ExplainedRung = explained }).
+			measured(lagged("r1"), "F.F..F.F..").measured(laggedBase("r1"), "..........")
+	}
 	confirm := want{step: StepConfirm, rung: "r1", arms: []triage.Arm{lagged("r1"), laggedBase("r1")}}
 	checkRules(t, []rule{
 		{"green alone: the first rung on head", quietly(), want{step: StepLadder, rung: "r1", arms: []triage.Arm{lagged("r1")}}},
@@ -37,6 +41,9 @@ func TestLadder(t *testing.T) {
 		{"one red of base in many puts it nowhere", hit().with(explained).measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "F....."), want{step: StepConfirm, rung: "r1"}},
 		{"nor do two", hit().with(explained).measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "F....F"), want{step: StepConfirm, rung: "r1"}},
 		{"undecided: the search goes on", hit().with(explained).measured(lagged("r1"), "F.F..F.F..").measured(laggedBase("r1"), ".........."), want{step: StepLadder, rung: "r2"}},
+		{"the next is explained and measured for itself", undecided("r1").tried(lagged("r2"), "FFF"), want{step: StepExplain, rung: "r2"}},
+		{"and then only its own cause counts", undecided("r2").tried(lagged("r2"), "FFF"), want{step: StepConfirm, rung: "r2"}},
+		{"unless the caller does not say whose cause it is", undecided("").tried(lagged("r2"), "FFF"), want{step: StepPlain}},
 		{"an honest deadline", hit().with(deadline(200)),
 			want{reasons: because(triage.ReasonLagArtefact), trial: 7, text: "a time budget holds up to 190 ms of delay and breaks at 200 ms"}},
 		{"a deadline that a hiccup breaks, the way CI saw it", hit().with(deadline(15)), confirm},
