@@ -307,6 +307,10 @@ func (p *pkgRun) explainCommand() *triage.Failure {
 		return &f
 	}
 	f := p.exitFailure(p.loose.bytes())
+	if p.loose.empty() && p.exitLine == "" && !p.passed {
+		f.Message = "failed without a word"
+		f.Signature = triage.Signature{}
+	}
 	return &f
 }
 

@@ -118,8 +118,10 @@ type junitCase struct {
 	// kind is "failure", "error", "skipped" or empty.
 	kind    string
 	message string
-	text    block
-	output  block
+	// ended is set when the report says that the test had a result.
+	ended  bool
+	text   block
+	output block
 }
 
 func (j *junitReader) token(tok xml.Token) error {
@@ -246,11 +248,14 @@ func (s *junitSuite) take(c *junitCase) {
 	}
 }
 
+// noResult is what go-junit-report v2 says of a test that did not end.
+const noResult = "No test result found"
+
 // feedTest adds a red test. One whose text has a start and no result did not end.
 func (s *junitSuite) feedTest(c *junitCase, text []byte) {
 	has := string(text)
-	unfinished := strings.Contains(c.message, "No test result found") ||
-		strings.Contains(has, "=== RUN   "+c.name+"\n") && !strings.Contains(has, "--- FAIL: "+c.name+" (")
+	unfinished := strings.Contains(c.message, noResult) ||
+		!c.ended && strings.Contains(has, "=== RUN   "+c.name+"\n") && !strings.Contains(has, "--- FAIL: "+c.name+" (")
 	if unfinished {
 		s.run.begin(c.name)
 	} else {
@@ -258,7 +263,7 @@ func (s *junitSuite) feedTest(c *junitCase, text []byte) {
 	}
 	t := s.run.get(c.name)
 	t.minIndent = 0
-	t.mute = !strings.Contains(has, "--- FAIL: ")
+	t.mute = !c.ended && !strings.Contains(has, "--- FAIL: ")
 	s.feed(c.name, text)
 }
 

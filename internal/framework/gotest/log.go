@@ -43,16 +43,20 @@ type logReader struct {
 	scan   scanner
 	builds buildLog
 	json   *jsonReader
+	sum    summary
 	out    collector
 }
 
 func newLogReader(opt Options) *logReader {
-	l := &logReader{opt: opt, run: newPkgRun(opt, false)}
+	l := &logReader{opt: opt, run: newPkgRun(opt, false), sum: summary{opt: opt}}
 	l.scan.run = l.run
 	return l
 }
 
 func (l *logReader) line(line []byte) {
+	if (l.sum.cur != nil || len(line) > 0 && line[0] == '=') && l.sum.line(line) {
+		return
+	}
 	if len(line) == 0 {
 		if l.builds.open {
 			l.builds.open = false
@@ -115,6 +119,9 @@ func (l *logReader) summary(line []byte) bool {
 	if !ok {
 		return false
 	}
+	if verdict != summaryOK {
+		l.sum.see(pkg)
+	}
 	switch verdict {
 	case summaryBuild, summarySetup:
 		l.out.add(buildFailure(l.run.withPackage(pkg).target(""), l.builds.of(pkg), verdict == summarySetup))
@@ -176,9 +183,9 @@ func parseSummary(line []byte) (pkg string, v summaryVerdict, ok bool) {
 // close ends the log. Reds that no summary followed have no package, and the
 // tests that still ran are no failures: the log stops, not they.
 func (l *logReader) close() error {
-	var err error
+	err := l.sum.close(&l.out)
 	if l.json != nil {
-		err = l.json.close()
+		err = errors.Join(err, l.json.close())
 	}
 	if !l.run.crash.real() {
 		for _, t := range l.run.inOrder() {

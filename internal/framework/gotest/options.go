@@ -3,6 +3,7 @@ package gotest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -26,6 +27,9 @@ type Options struct {
 	Suite string
 	// Package is the import path for reports that name none.
 	Package string
+	// Module is the path of the module that the tests ran in. gotestsum's
+	// terminal output names packages relative to it.
+	Module string
 	// PackageDir maps an import path to its directory relative to the
 	// repository's root, with forward slashes. Without it a location has the
 	// base name of its file only.
@@ -66,6 +70,15 @@ func (c *collector) add(fs ...triage.Failure) {
 		}
 		c.at[f.Target] = len(c.list)
 		c.list = append(c.list, f)
+	}
+}
+
+// drop removes the failures that match.
+func (c *collector) drop(match func(triage.Failure) bool) {
+	c.list = slices.DeleteFunc(c.list, match)
+	clear(c.at)
+	for i, f := range c.list {
+		c.at[f.Target] = i
 	}
 }
 
