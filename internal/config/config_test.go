@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,22 @@ func TestFaultsAreLocated(t *testing.T) {
 		{"keys for command", "suites:\n- name: a\n  command: {a: b}\n", "t.yml:3:12: suites[0].command: want a command line or a list of words, found keys and values"},
 		{"setup of words", "suites:\n- name: a\n  setup: [go, mod, download]\n", `t.yml:3:10: suites[0].setup: these are 3 commands of one word each; one command is [[go, mod, download]] or "go mod download"`},
 		{"setup with shell", "suites:\n- name: a\n  setup:\n  - make\n  - a && b\n", `t.yml:5:5: setup: '&' is a second command only to a shell`},
+		{"setup as keys", "suites:\n- name: a\n  setup: {a: b}\n", "t.yml:3:10: suites[0].setup: want a list of commands, found keys and values"},
+		{"quote left open", "suites:\n- name: a\n  command: sh -c 'x\n", "t.yml:3:12: suites[0].command: a single quote is not closed"},
+		{"zero byte", "suites:\n- name: a\n  command: [\"a\\0b\"]\n", "t.yml:3:12: suites[0].command: the word"},
+		{"name with a blank", "suites:\n- name: a b\n", `t.yml:2:9: suites[0].name: "a b" is not a name of letters`},
+		{"name as number", "suites:\n- name: 5\n", "t.yml:2:9: suites[0].name: want name, found a number"},
+		{"empty dir", "suites:\n- name: a\n  dir: ''\n", `t.yml:3:8: suites[0].dir: "" is not a path`},
+		{"name of a variable", "pass-env: [a-b]\n", `t.yml:1:11: pass-env: "a-b" is not the name of a variable`},
+		{"variable twice", "pass-env: [A, A]\n", `t.yml:1:11: pass-env: "A" is there twice`},
+		{"rung twice", "lag: [a, a]\n", "t.yml:1:6: lag: the rung a is there twice"},
+		{"no rung", "lag: []\n", `t.yml:1:6: lag: "" is not auto, off or a list of rungs`},
+		{"rung in capitals", "lag: Auto\n", `t.yml:1:6: lag: "Auto" is not the name of a rung`},
+		{"lag on", "lag: on\n", `t.yml:1:6: lag: "on" is not a rung, write auto`},
+		{"text for number", "max-trials: many\n", `t.yml:1:13: max-trials: "many" is not a whole number`},
+		{"text for fraction", "alpha: small\n", `t.yml:1:8: alpha: "small" is not a number`},
+		{"long value", "fail-on: " + strings.Repeat("é", 100) + "\n", `…" is not one of none`},
+		{"long key", strings.Repeat("k", 100) + ": 1\n", "t.yml:1:1: unknown key"},
 		{"anchor", "budget: &a 1m\n", "t.yml:1:9: budget: want duration, found an anchor or alias, which this file may not have"},
 		{"alias", "a: &x 1\nbudget: *x\n", `t.yml:1:1: unknown key "a"`},
 		{"merge", "<<: {budget: 1m}\n", "t.yml:1:1: a key must be plain text, without anchors, tags or merges"},
@@ -235,5 +252,26 @@ func TestPolicies(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %v, want %v", policy, got, want)
 		}
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("cable pulled") }
+
+func TestReadErrorsNameTheFile(t *testing.T) {
+	_, err := Load(brokenReader{}, "t.yml")
+	if want := "reading t.yml: cable pulled"; err == nil || err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
+	}
+}
+
+func TestBlockTextIsReadAsOneLine(t *testing.T) {
+	got, err := Load(strings.NewReader("suites:\n- name: a\n  command: >\n    go test\n    ./...\n"), "t.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"go", "test", "./..."}, got.Suites[0].Command); diff != "" {
+		t.Error(diff)
 	}
 }
