@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -197,7 +198,7 @@ func init() {
 			}
 		}
 		fmt.Println("reaped")
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 }
 
