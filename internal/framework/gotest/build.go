@@ -19,8 +19,10 @@ const (
 // buildLog collects what the compiler said, by the name in its "# " header.
 type buildLog struct {
 	blocks map[string][]byte
-	last   string
-	open   bool
+	// order has their names as they came, last is the latest.
+	order []string
+	last  string
+	open  bool
 }
 
 // line takes a line that belongs to a compile block; false when it does not.
@@ -53,6 +55,9 @@ func (b *buildLog) header(name string) {
 		b.blocks = map[string][]byte{}
 	}
 	if old, ok := b.blocks[name]; ok || len(b.blocks) < maxBuilds {
+		if !ok {
+			b.order = append(b.order, name)
+		}
 		b.blocks[name] = old[:0:cap(old)]
 	}
 }
@@ -75,12 +80,18 @@ func compileError(line []byte) bool {
 	return false
 }
 
-// of is the compiler's text for a package: its own block, its tests' block, or
-// the last one, which then is of a package it imports.
+// of is the compiler's text for a package: its tests' block, its own block, or
+// the first one of a package that is no test's: then a package it imports does
+// not compile.
 func (b *buildLog) of(pkg string) []byte {
 	for _, name := range []string{pkg + " [" + pkg + ".test]", pkg + "_test [" + pkg + ".test]", pkg, pkg + ".test"} {
 		if text := b.blocks[name]; len(text) > 0 {
 			return text
+		}
+	}
+	for _, name := range b.order {
+		if !strings.HasSuffix(name, ".test]") && len(b.blocks[name]) > 0 {
+			return b.blocks[name]
 		}
 	}
 	return b.blocks[b.last]

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -340,6 +341,138 @@ func TestBuildFailureEqualsTheLogs(t *testing.T) {
 		logged := mustRead(t, ReadLog, out)
 		if own == nil || len(logged) != 1 || logged[0].Signature != own.Signature || logged[0].Target != own.Target || own.Signature.Message == "" {
 			t.Errorf("%s: here %+v\nin the log %+v\n%s", pkg, own, logged, out)
+		}
+	}
+}
+
+const redModule = `
+-- go.mod --
+module example.com/red
+
+go 1.26
+-- lib/lib.go --
+package lib
+
+func Half(n int) int {
+	if n < 0 {
+		panic("negative: it is below zero")
+	}
+	return n / 2
+}
+-- red_test.go --
+package red
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestNumbers(t *testing.T) {
+	t.Logf("started at %v in %s", time.Now(), t.TempDir())
+	t.Errorf("got %d after %v, want 7", os.Getpid(), time.Since(time.Now()))
+}
+
+func TestTable(t *testing.T) {
+	for _, n := range []string{"ok", "not ok"} {
+		t.Run(n, func(t *testing.T) {
+			if n != "ok" {
+				_, err := os.ReadFile(filepath.Join(t.TempDir(), "gone.txt"))
+				t.Fatalf("reading: %v", err)
+			}
+		})
+	}
+}
+
+func TestOwnPath(t *testing.T) {
+	wd, _ := os.Getwd()
+	t.Fatalf("nothing in %s/sub/x.json", wd)
+}
+-- panics/p_test.go --
+package panics
+
+import (
+	"testing"
+
+	"example.com/red/lib"
+)
+
+func TestPanics(t *testing.T) { t.Run("sub", func(t *testing.T) { lib.Half(-1) }) }
+-- async/a_test.go --
+package async
+
+import (
+	"testing"
+
+	"example.com/red/lib"
+)
+
+func TestAsync(t *testing.T) {
+	done := make(chan bool)
+	go func() { lib.Half(-1); close(done) }()
+	<-done
+	select {}
+}
+-- fatal/f_test.go --
+package fatal
+
+import (
+	"log"
+	"testing"
+)
+
+func TestFatal(t *testing.T) { log.Fatalf("cannot listen on 127.0.0.1:%d", 40000+len(t.Name())) }
+-- hangs/h_test.go --
+package hangs
+
+import "testing"
+
+func TestHangs(t *testing.T) { t.Run("sub", func(t *testing.T) { select {} }) }
+`
+
+// TestSameFailureLive runs one module in two places, once as CI does in four
+// ways and once as our trials: the signatures are the same.
+func TestSameFailureLive(t *testing.T) {
+	ci, own := module(t, redModule), module(t, strings.ReplaceAll(redModule, "func Test", "\n// moved down\nfunc Test"))
+	got := map[string]map[triage.Target]triage.Signature{}
+	for name, c := range map[string]struct {
+		flag string
+		read readFunc
+	}{"plain": {"-short", ReadLog}, "verbose": {"-v", ReadLog}, "json": {"-json", ReadJSON}} {
+		out, _, err := run(t.Context(), triage.Command{Dir: ci, Argv: []string{"go", "test", "-timeout=3s", c.flag, "./..."}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[name] = signatures(mustRead(t, c.read, out))
+	}
+	want := got["json"]
+	if len(want) != 7 {
+		t.Fatalf("go test -json has %d failures, want 7: %v", len(want), want)
+	}
+	got["trials"] = map[triage.Target]triage.Signature{}
+	prepared := map[string]triage.Prepared{}
+	for target := range want {
+		p, ok := prepared[target.Package]
+		if !ok {
+			p = prepare(t, Adapter{}, own, target.Package)
+			prepared[target.Package] = p
+		}
+		a := Adapter{Timeout: 2 * time.Second}
+		r := runTrial(t, a, triage.RunSpec{Prepared: p, Tree: own, Target: target})[0]
+		if r.Failure == nil {
+			t.Errorf("%s alone: %v, want red", target, r.Outcome)
+			continue
+		}
+		got["trials"][target] = r.Failure.Signature
+	}
+	// Without -v the log does not tell which test called log.Fatal.
+	quiet := triage.Target{Suite: "go", Framework: Name, Package: "example.com/red/fatal"}
+	got["plain"][triage.Target{Suite: "go", Framework: Name, Package: quiet.Package, Test: "TestFatal"}] = got["plain"][quiet]
+	delete(got["plain"], quiet)
+	for name, sigs := range got {
+		if d := cmp.Diff(want, sigs); d != "" {
+			t.Errorf("%s differs from json (-json +%s):\n%s", name, name, d)
 		}
 	}
 }

@@ -105,11 +105,13 @@ func messageStart(line []byte, minIndent int) (m message, at int, ok bool) {
 		return m, 0, false
 	}
 	text := bytes.TrimPrefix(line[digits+1:], []byte{' '})
-	return message{file: string(line[start : i+len(".go")]), line: n, text: string(text)}, spaces, true
+	file := string(line[start : i+len(".go")])
+	file = file[strings.LastIndexAny(file, `/\`)+1:] // -fullpath
+	return message{file: file, line: n, text: string(text)}, spaces, true
 }
 
 func fileByte(c byte) bool {
-	return c == '_' || c == '-' || c == '.' || c == '+' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+	return c == '/' || c == '\\' || c == '_' || c == '-' || c == '.' || c == '+' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
 func indentOf(line []byte) int {

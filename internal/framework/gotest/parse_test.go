@@ -156,6 +156,7 @@ func TestChosenMessage(t *testing.T) {
 			"Not equal:\nexpected: 1\nwhy",
 		},
 		"several lines":            {"    a_test.go:1: mismatch:\n          - a\n\n          + b\n    plain print\n", "mismatch:\n          - a\n\n          + b"},
+		"-fullpath":                {"    /home/me/repo/a_test.go:1: not good\n    logger.go:9: error\n", "not good"},
 		"behind a print":           {"printed    a_test.go:1: not good\n", "not good"},
 		"no message":               {"a_test.go:1: printed by the program\nsome output\n", ""},
 		"a place inside a message": {"    a_test.go:1: compile failed:\n        b.go:3:4: undefined\n", "compile failed:\n        b.go:3:4: undefined"},
