@@ -76,7 +76,7 @@ func TestHotLoopStaysFast(t *testing.T) {
 }
 
 func TestReplayTakesTheSameDecisions(t *testing.T) {
-	c := one(t, "drain", "TestOkSum")
+	c := one(t, "dispatch", "TestOkJoin") // every site is passed equally often each time
 	p := policy(triage.RoleAny, 2, 2, workerKinds...)
 	p.MaxMS, p.Seed, p.Probability = 6, 7, 0.7
 	first := try(t, c, &p)
@@ -87,7 +87,7 @@ func TestReplayTakesTheSameDecisions(t *testing.T) {
 	if d := cmp.Diff(sortedLog(first.log), sortedLog(try(t, c, &again).log)); d != "" {
 		t.Errorf("decisions (-first +replayed):\n%s", d)
 	}
-	second := doses(try(t, c, &p).log) // which hits there are is up to the scheduler
+	second := doses(try(t, c, &p).log)
 	for hit, ms := range doses(first.log) {
 		if again, ok := second[hit]; ok && again != ms {
 			t.Errorf("the same seed delays %+v by %v ms, then by %v ms", hit, ms, again)
