@@ -37,7 +37,7 @@ func (s Sample) Check(report []byte, r Repo) []string {
 	if s.Leftover != "" && !slices.ContainsFunc(got.Trials, s.hasLeftover) {
 		add("no trial noticed a leftover %s", s.Leftover)
 	}
-	return append(wrong, s.checkVerdicts(got.Verdicts)...)
+	return append(wrong, s.checkVerdicts(got)...)
 }
 
 func (s Sample) hasLeftover(t triage.Trial) bool {
@@ -45,9 +45,9 @@ func (s Sample) hasLeftover(t triage.Trial) bool {
 }
 
 // checkVerdicts wants each expected target exactly once and no other.
-func (s Sample) checkVerdicts(got []triage.Verdict) []string {
+func (s Sample) checkVerdicts(got triage.Report) []string {
 	var wrong []string
-	left := slices.Clone(got)
+	left := slices.Clone(got.Verdicts)
 	for _, w := range s.Verdicts {
 		i := slices.IndexFunc(left, func(v triage.Verdict) bool {
 			return v.Target.Package == w.Package && v.Target.Test == w.Test
@@ -55,6 +55,9 @@ func (s Sample) checkVerdicts(got []triage.Verdict) []string {
 		if i < 0 {
 			wrong = append(wrong, fmt.Sprintf("%s: no verdict", w.target()))
 			continue
+		}
+		if redOnBase(got.Trials, left[i].Target) {
+			w.Reasons = slices.Concat(w.Reasons, w.IfBaseRed)
 		}
 		for _, m := range w.check(left[i]) {
 			wrong = append(wrong, w.target()+": "+m)
@@ -65,6 +68,13 @@ func (s Sample) checkVerdicts(got []triage.Verdict) []string {
 		wrong = append(wrong, fmt.Sprintf("%s: a verdict (%s) that nobody asked for", v.Target, v.Class))
 	}
 	return wrong
+}
+
+// redOnBase reports whether a plain measured trial of the target was red on base.
+func redOnBase(trials []triage.Trial, target triage.Target) bool {
+	return slices.ContainsFunc(trials, func(t triage.Trial) bool {
+		return t.Target == target && t.Purpose == triage.Measure && t.Arm.Side == triage.Base && t.Arm.Plain() && t.Outcome.Red()
+	})
 }
 
 func (w Want) target() string {

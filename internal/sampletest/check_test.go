@@ -71,7 +71,11 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		"another class":    {"flake", func(r *triage.Report) { r.Verdicts[0].Class = triage.LikelyRegression }, "class is likely-regression"},
 		"another origin":   {"race-by-head", func(r *triage.Report) { r.Verdicts[0].Origin = triage.OriginBase }, `origin is "base"`},
 		"a race of nobody": {"race-by-head", func(r *triage.Report) { r.Verdicts[0].Origin = "" }, `origin is ""`},
-		"a missing reason": {"made-worse", func(r *triage.Report) { r.Verdicts[0].Reasons = nil }, "made-worse"},
+		"a missing reason": {"renamed", func(r *triage.Report) { r.Verdicts[0].Reasons = nil }, "new-test"},
+		"a reason that base gives": {"made-worse", func(r *triage.Report) {
+			red := triage.Request{Target: r.Verdicts[0].Target, Arm: triage.Arm{Side: triage.Base}, Purpose: triage.Measure}
+			r.Trials = []triage.Trial{{Request: red, Outcome: triage.Fail}}
+		}, "made-worse"},
 		"a cause too many": {"regression", func(r *triage.Report) { r.Verdicts[0].Cause = &triage.Cause{Kind: triage.CauseRace} }, "want none"},
 		"a missing cause":  {"race-on-base", func(r *triage.Report) { r.Verdicts[0].Cause = nil }, "no cause"},
 		"another cause":    {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Kind = triage.CauseRace }, "cause is race"},

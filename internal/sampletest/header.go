@@ -54,6 +54,8 @@ type Want struct {
 	Origin triage.Origin `yaml:"origin"`
 	// Reasons must all be among the verdict's.
 	Reasons []triage.Reason `yaml:"reasons"`
+	// IfBaseRed must be among them too when a plain trial on base was red.
+	IfBaseRed []triage.Reason `yaml:"if_base_red"`
 	Cause   *WantCause      `yaml:"cause"`
 }
 

@@ -50,6 +50,9 @@ func summary(wants []Want) string {
 		for _, r := range w.Reasons {
 			text += ", " + string(r)
 		}
+		for _, r := range w.IfBaseRed {
+			text += ", " + string(r) + " when base was red"
+		}
 		if w.Cause != nil {
 			text += fmt.Sprintf(" (%s)", w.Cause.Kind)
 		}
