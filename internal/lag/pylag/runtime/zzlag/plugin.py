@@ -1,0 +1,35 @@
+"""Tells the engine when a test begins and ends. Loaded by pytest as a plugin; without a plan it does nothing."""
+
+import os
+import sys
+
+import pytest
+
+import zzlag
+from zzlag import threads
+
+_engine = zzlag.install()
+if _engine is not None:
+    # Python processes that a test starts are workers: see sitecustomize.
+    os.environ["TRIAGEBOT_LAG_CHILD"] = "1"
+
+
+def pytest_configure(config):
+    if _engine is not None:
+        _engine.places.patterns = [p for p in config.getini("python_files") if "/" not in p]
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    if _engine is None:
+        yield
+        return
+    _engine.begin()
+    threads.begin(_engine)
+    try:
+        yield
+    finally:
+        threads.end(_engine)
+        _engine.end()
+        if "uvloop" in sys.modules:
+            _engine.note("uvloop is loaded: tasks on its loops are not delayed")
