@@ -296,7 +296,7 @@ func TestPrefixes(t *testing.T) {
 			t.Parallel()
 			data := readCapture(t, c.file)
 			whole := signatures(mustRead(t, c.read, data))
-			step := max(1, len(data)/400)
+			step := max(1, len(data)/150)
 			for n := 0; n < len(data); n += step {
 				checkPrefix(t, c.read, data[:n], whole)
 			}

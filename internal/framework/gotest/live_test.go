@@ -150,6 +150,7 @@ int(3)
 // TestExactSelectionLive builds a real module and runs each of its oddly named
 // tests alone: the test itself notes that it ran.
 func TestExactSelectionLive(t *testing.T) {
+	t.Parallel()
 	quoted := make([]string, len(oddNames))
 	for i, n := range oddNames {
 		quoted[i] = strconv.Quote(n)
@@ -283,6 +284,7 @@ func TestM(t *testing.T) {}
 `
 
 func TestPrepareLive(t *testing.T) {
+	t.Parallel()
 	tree := module(t, workspace)
 	t.Run("module of a workspace", func(t *testing.T) {
 		p := prepare(t, Adapter{}, tree, "example.com/ws/a")
@@ -331,6 +333,7 @@ func TestPrepareLive(t *testing.T) {
 
 // TestBuildFailureEqualsTheLogs: the package that did not build in CI and here.
 func TestBuildFailureEqualsTheLogs(t *testing.T) {
+	t.Parallel()
 	tree := module(t, workspace)
 	for _, pkg := range []string{"example.com/ws/b/broken", "example.com/ws/b/vetted", "example.com/ws/b/missing"} {
 		own := prepare(t, Adapter{}, tree, pkg).Failure
@@ -434,6 +437,7 @@ func TestHangs(t *testing.T) { t.Run("sub", func(t *testing.T) { select {} }) }
 // TestSameFailureLive runs one module in two places, once as CI does in four
 // ways and once as our trials: the signatures are the same.
 func TestSameFailureLive(t *testing.T) {
+	t.Parallel()
 	ci, own := module(t, redModule), module(t, strings.ReplaceAll(redModule, "func Test", "\n// moved down\nfunc Test"))
 	got := map[string]map[triage.Target]triage.Signature{}
 	for name, c := range map[string]struct {
