@@ -48,16 +48,30 @@ func (j *Journal) read() ([]triage.Trial, error) {
 		if err != nil {
 			return nil, err
 		}
-		var t triage.Trial
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&t); err != nil {
+		t, err := readTrial(line)
+		if err == nil && t.Seq != len(trials)+1 {
+			err = fmt.Errorf("the line holds trial %d", t.Seq)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("trial %d: %w", len(trials)+1, err)
 		}
 		at += int64(len(line))
 		trials = append(trials, t)
 		j.ends = append(j.ends, at)
 	}
+}
+
+func readTrial(line []byte) (triage.Trial, error) {
+	var t triage.Trial
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return t, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return t, errors.New("more than one value on its line")
+	}
+	return t, nil
 }
 
 // Record enters a trial under its sequence number and waits until it is on disk.
