@@ -34,9 +34,10 @@ type prepared struct {
 }
 
 // prepare builds a family once. A failed build is remembered for named tests and
-// repeated for the command itself, whose trials are its builds.
-func (r *Runner) prepare(ctx context.Context, f family) (*prepared, error) {
-	if p, ok := r.families[f]; ok && p.Failure == nil {
+// done again when again is set: for the command itself, whose trials are its
+// builds.
+func (r *Runner) prepare(ctx context.Context, f family, again bool) (*prepared, error) {
+	if p, ok := r.families[f]; ok && (p.Failure == nil || !again) {
 		return p, nil
 	}
 	if f.suite {
@@ -56,7 +57,7 @@ func (r *Runner) prepare(ctx context.Context, f family) (*prepared, error) {
 		p, err = r.build(ctx, f, "")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("building %s on %s: %w", f.pkg, f.side, err)
+		return nil, fmt.Errorf("on %s: %w", f.side, err)
 	}
 	p.took = time.Since(began)
 	r.stats.Builds++
@@ -66,10 +67,11 @@ func (r *Runner) prepare(ctx context.Context, f family) (*prepared, error) {
 }
 
 func (r *Runner) build(ctx context.Context, f family, overlay string) (*prepared, error) {
+	r.outs++ // a name is never used twice: a build that is done again must not replace another's binary
 	p, err := r.cfg.Adapter.Prepare(ctx, r.exec, triage.BuildSpec{
 		Tree:     r.cfg.Trees[f.side],
 		Package:  f.pkg,
-		Out:      filepath.Join(r.cfg.Dir, "bin", f.side.String()+"-"+strconv.Itoa(len(r.families))+".test"),
+		Out:      filepath.Join(r.cfg.Dir, "bin", f.side.String()+"-"+strconv.Itoa(r.outs)+".test"),
 		Overlay:  overlay,
 		Detector: f.detector,
 	})
@@ -85,7 +87,7 @@ func (r *Runner) build(ctx context.Context, f family, overlay string) (*prepared
 func (r *Runner) prepareLagged(ctx context.Context, f family) (*prepared, error) {
 	plain := f
 	plain.lagged = false
-	ordinary, err := r.prepare(ctx, plain)
+	ordinary, err := r.prepare(ctx, plain, false)
 	if err != nil || ordinary.Failure != nil {
 		return ordinary, err
 	}

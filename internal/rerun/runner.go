@@ -66,6 +66,7 @@ type Runner struct {
 	skipped  []string
 	stats    Stats
 	trials   int
+	outs     int // binaries asked for
 
 	mu sync.Mutex // guards nothing but the misuse of Run
 }
@@ -81,7 +82,7 @@ func New(cfg Config) (*Runner, error) {
 }
 
 // Close removes binaries, overlays and what is left of trials.
-func (r *Runner) Close() error { return os.RemoveAll(r.cfg.Dir) }
+func (r *Runner) Close() error { return removeAll(r.cfg.Dir) }
 
 // Stats tells what was used so far.
 func (r *Runner) Stats() Stats { return r.stats }
@@ -108,7 +109,7 @@ func (r *Runner) Run(ctx context.Context, req triage.Request, plan *triage.LagPl
 	if tree == "" {
 		return invalid(t, "the "+req.Arm.Side.String()+" tree is not there"), nil
 	}
-	p, err := r.prepare(ctx, family{side: req.Arm.Side, pkg: req.Target.Package, lagged: instrumented(plan), detector: req.Arm.Detector, suite: isSuite(req.Target)})
+	p, err := r.prepare(ctx, family{side: req.Arm.Side, pkg: req.Target.Package, lagged: instrumented(plan), detector: req.Arm.Detector, suite: isSuite(req.Target)}, req.Target.IsCommand())
 	if err != nil {
 		return t, err
 	}
