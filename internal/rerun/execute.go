@@ -2,9 +2,12 @@ package rerun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -38,7 +41,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	if err != nil {
 		return t, err
 	}
-	defer os.RemoveAll(m.dir)
+	defer removeAll(m.dir)
 	spec := triage.RunSpec{
 		Prepared: p, Tree: r.cfg.Trees[t.Arm.Side], Target: t.Target, Scope: t.Arm.Scope,
 		Seed: t.Seed, Timeout: r.cfg.Timeout, Detector: t.Arm.Detector,
@@ -62,8 +65,12 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	}
 	res, err := r.start(ctx, command, env, m)
 	stopBurners()
+	if isSuite(t.Target) && notThere(err) {
+		t.Outcome, t.Note = triage.Absent, fmt.Sprintf("the command cannot be started on %s: %v", t.Arm.Side, err)
+		return t, nil
+	}
 	if err != nil {
-		return t, fmt.Errorf("starting a trial of %s: %w", t.Target, err)
+		return t, fmt.Errorf("running a trial: %w", err)
 	}
 	if ctx.Err() != nil {
 		return t, ctx.Err()
@@ -77,6 +84,12 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	}
 	t.Leftovers = append(t.Leftovers, leftFiles(m.tmp())...)
 	return t, nil
+}
+
+// notThere reports whether a process could not be started because its program or
+// its directory is not there.
+func notThere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound)
 }
 
 func (r *Runner) start(ctx context.Context, c triage.Command, env []string, m room) (proc.Result, error) {

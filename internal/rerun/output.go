@@ -3,6 +3,7 @@ package rerun
 import (
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,4 +62,19 @@ func leftFiles(tmp string) []triage.Leftover {
 		return nil
 	})
 	return left
+}
+
+// removeAll deletes a directory, also one with read-only directories in it, as a
+// test leaves when its TMPDIR held a Go module cache.
+func removeAll(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
 }
