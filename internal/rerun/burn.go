@@ -31,6 +31,8 @@ func Burn() {
 		case <-done:
 			return
 		default:
+			for range 1 << 16 { // to spin is the purpose
+			}
 		}
 	}
 }
