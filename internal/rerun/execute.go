@@ -63,7 +63,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 		t.Outcome, t.Note = triage.Absent, t.Target.Package+" has no tests on "+t.Arm.Side.String()
 		return t, nil
 	}
-	res, err := r.start(ctx, command, env, m)
+	res, cut, err := r.start(ctx, command, env, m)
 	stopBurners()
 	if isSuite(t.Target) && notThere(err) {
 		t.Outcome, t.Note = triage.Absent, fmt.Sprintf("the command cannot be started on %s: %v", t.Arm.Side, err)
@@ -79,6 +79,10 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	if err := readResults(&t, r.cfg.Adapter, spec, end(res), m); err != nil {
 		return t, err
 	}
+	if cut && resultMissing(t) {
+		t = invalid(t, fmt.Sprintf("the test printed more than %d MiB and its result is behind that", maxSpool>>20))
+		t.Failure = nil
+	}
 	if err := readDecisions(&t, plan, m); err != nil {
 		return t, err
 	}
@@ -92,22 +96,31 @@ func notThere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound)
 }
 
-func (r *Runner) start(ctx context.Context, c triage.Command, env []string, m room) (proc.Result, error) {
+// resultMissing reports whether the output told how the process ended, but not
+// the test.
+func resultMissing(t triage.Trial) bool {
+	return !isSuite(t.Target) && (t.Outcome == triage.Unknown || t.Outcome == triage.Absent ||
+		t.Failure != nil && t.Failure.Signature.Phase == triage.PhaseExit)
+}
+
+// start runs the process with its output in the room; cut tells that the output
+// was longer than what is kept.
+func (r *Runner) start(ctx context.Context, c triage.Command, env []string, m room) (res proc.Result, cut bool, err error) {
 	out, err := os.Create(m.out())
 	if err != nil {
-		return proc.Result{}, err
+		return res, false, err
 	}
 	defer out.Close()
 	all := append(append(append([]string{}, r.cfg.Env...), c.Env...), env...)
 	sink := &cappedWriter{w: out, left: maxSpool}
-	res, err := proc.Run(ctx, proc.Spec{
+	res, err = proc.Run(ctx, proc.Spec{
 		Dir: c.Dir, Argv: c.Argv, Env: all, Timeout: r.cfg.Timeout,
 		TimeoutSignal: syscall.SIGQUIT, Grace: killGrace, OutputCap: maxExcerpt, Sink: sink,
 	})
 	if err == nil && sink.err != nil {
 		err = sink.err
 	}
-	return res, err
+	return res, sink.cut, err
 }
 
 // trialEnv is what a trial's environment has beyond the clean one.
@@ -209,5 +222,5 @@ func maxKept(o triage.Outcome) int {
 	if o.Red() {
 		return maxDecisions
 	}
-	return maxDecisions / 20
+	return maxDecisions / 8
 }

@@ -16,12 +16,15 @@ import (
 type cappedWriter struct {
 	w    io.Writer
 	left int64
-	err  error
+	// cut is set once something was dropped.
+	cut bool
+	err error
 }
 
 // Write never fails towards the process; a full disk is kept in err.
 func (c *cappedWriter) Write(b []byte) (int, error) {
 	n := min(int64(len(b)), c.left)
+	c.cut = c.cut || n < int64(len(b))
 	if n > 0 && c.err == nil {
 		_, c.err = c.w.Write(b[:n])
 		c.left -= n

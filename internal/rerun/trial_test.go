@@ -95,15 +95,29 @@ func TestLeftoversAreListedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestAFloodIsCapped(t *testing.T) {
-	b := newBench(t, nil)
-	got := b.run(t, request(triage.Head, "odd", "TestFlood"), nil)
-	t.Logf("%s note %q failure %+v", got.Outcome, got.Note, got.Failure)
-	if got.Outcome == triage.Pass || got.Exit != 1 {
-		t.Errorf("got %s exit %d note %q", got.Outcome, got.Exit, got.Note)
-	}
-	if len(got.Output) > maxExcerpt+200 {
-		t.Errorf("the record keeps %d bytes of output", len(got.Output))
+func TestAFloodIsCappedAndSaysNothingOfWhatItHid(t *testing.T) {
+	for name, tc := range map[string]struct {
+		test string
+		env  []string
+		want triage.Outcome
+	}{
+		"the failure is behind the cap":   {"TestFlood", nil, triage.Invalid},
+		"the pass is behind the cap":      {"TestFlood", []string{"FLOOD_PASSES=1"}, triage.Invalid},
+		"the failure comes before it all": {"TestFloodAfterwards/red", nil, triage.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(c *Config) { c.Env = append(c.Env, tc.env...) })
+			got := b.run(t, request(triage.Head, "odd", tc.test), nil)
+			if got.Outcome != tc.want {
+				t.Errorf("got %s exit %d note %q %+v", got.Outcome, got.Exit, got.Note, got.Failure)
+			}
+			if tc.want == triage.Invalid && !strings.Contains(got.Note, "64 MiB") {
+				t.Errorf("the note is %q", got.Note)
+			}
+			if len(got.Output) > maxExcerpt+200 {
+				t.Errorf("the record keeps %d bytes of output", len(got.Output))
+			}
+		})
 	}
 }
 
