@@ -242,6 +242,10 @@ func (s *session) measure(ctx context.Context, st *store, header triage.Report, 
 	return r, runErr
 }
 
+// maxSingles bounds the rungs with one delay each: a test passes few places
+// between its steps, and the random rungs follow.
+const maxSingles = 6
+
 // input is the part of a report that the procedure starts from. Measuring and
 // replaying use the same.
 func input(header triage.Report) pipeline.Input {
@@ -249,7 +253,8 @@ func input(header triage.Report) pipeline.Input {
 	policy.Alpha = header.Plan.Alpha
 	in := pipeline.Input{Report: header, Policy: policy, PackageScope: true}
 	if len(header.Plan.Ladder) > 0 {
-		in.Explain = explain
+		in.Explain, in.Behind = explain, lag.Behind
+		in.Singles = func(seen []triage.Decision) []triage.LagPlan { return lag.Singles(seen, maxSingles) }
 	}
 	return in
 }

@@ -14,13 +14,9 @@ type Case struct {
 	PackageScope bool
 	// Trials are this target's trials so far, in order, of all purposes.
 	Trials []triage.Trial
-	// Explained is set once the cause of the rung that [StepExplain] named was
-	// looked for; Cause is nil when the search ended without one.
-	Explained bool
-	Cause     *triage.Cause
-	// ExplainedRung is the rung that Cause is of. Left empty it is the first that
-	// hit, and no later one is followed up when that one does not tell.
-	ExplainedRung string
+	// Causes has, for each rung that a [StepExplain] named, what the search for
+	// its cause came to; nil when it ended without one.
+	Causes map[string]*triage.Cause
 	// HeadUnbuildable and BaseUnbuildable say why nothing can be run there.
 	HeadUnbuildable, BaseUnbuildable string
 	// Family is the number of measured tests of the check, Rejected how many of
@@ -50,7 +46,7 @@ const (
 	StepLadder
 	// StepConfirm: a round of the same plan on head and base.
 	StepConfirm
-	// StepExplain: the caller names the cause of Rung, then sets [Case.Explained].
+	// StepExplain: the caller looks for the cause of Rung and enters it into [Case.Causes].
 	StepExplain
 	// StepScope: a probe or round with the whole package.
 	StepScope

@@ -19,12 +19,15 @@ func FuzzJudge(f *testing.F) {
 			return
 		}
 		c := scripted().with(withRungs)
-		c.PackageScope, c.Explained = flags&1 != 0, flags&2 != 0
+		c.PackageScope = flags&1 != 0
+		if flags&2 != 0 {
+			unexplained(c)
+		}
 		if flags&4 != 0 {
 			noMessage(c)
 		}
 		if flags&8 != 0 {
-			c.Cause = &triage.Cause{Kind: triage.CauseTimeBudget, DoseMS: float64(flags)}
+			causes(c)["r1"] = &triage.Cause{Kind: triage.CauseTimeBudget, DoseMS: float64(flags)}
 		}
 		for i, b := range trials {
 			purpose := triage.Measure

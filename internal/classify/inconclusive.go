@@ -72,7 +72,7 @@ func (v *view) ladderReds() (own, foreign bool) {
 }
 
 func (v *view) lagArtefact(rung string) decision {
-	c := v.c.Cause
+	c := v.c.Causes[rung]
 	text := "a time budget holds up to " + millis(c.MarginMS) + " of delay and breaks at " + millis(c.DoseMS)
 	d := v.inconclusive(bound(text), "the time that CI had lost when it was red", triage.ReasonLagArtefact)
 	d.verdict.Cause, d.verdict.Trial = c, v.lagTrial(rung)
@@ -144,7 +144,7 @@ func (v *view) unfinished(next Step) decision {
 		d.verdict.Trial = p.head.firstRed(v.ref)
 	}
 	if next.Kind == StepConfirm || next.Kind == StepExplain {
-		d.verdict.Cause, d.verdict.Trial = v.c.Cause, v.lagTrial(next.Rung)
+		d.verdict.Cause, d.verdict.Trial = v.c.Causes[next.Rung], v.lagTrial(next.Rung)
 	}
 	return d
 }

@@ -1,6 +1,10 @@
 package classify
 
-import "github.com/triagebot/triagebot/internal/triage"
+import (
+	"cmp"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
 
 // rungState is what the tries of one rung have shown.
 type rungState int
@@ -43,11 +47,12 @@ func (v *view) rungs() []string {
 }
 
 // ladder goes through the rungs, with base's tries when bothSides is set, and
-// through the package after some of them. ok is false when all is done and
-// nothing was found.
+// through the package after some of them. An honest deadline says nothing of a
+// race that another rung may show, so it is what is said only in the end. ok is
+// false when all is done and nothing was found.
 func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 	rungs := v.rungs()
-	hits := 0
+	deadline := ""
 	for i, rung := range rungs {
 		if i == v.p.ScopeAfter {
 			if d, ok := v.scope(plain); ok {
@@ -58,8 +63,8 @@ func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 		case rungOpen:
 			return run(v.ladderStep(rung, missing...)), true
 		case rungHit:
-			hits++
-			if v.c.Explained && v.c.ExplainedRung == "" && hits > 1 {
+			if v.honestDeadline(v.c.Causes[rung]) {
+				deadline = cmp.Or(deadline, rung)
 				continue
 			}
 			if d, ok := v.lagged(rung, plain); ok {
@@ -68,7 +73,12 @@ func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 		}
 	}
 	if len(rungs) <= v.p.ScopeAfter {
-		return v.scope(plain)
+		if d, ok := v.scope(plain); ok {
+			return d, true
+		}
+	}
+	if deadline != "" {
+		return v.lagArtefact(deadline), true
 	}
 	return decision{}, false
 }
@@ -150,12 +160,8 @@ func (v *view) ladderStep(rung string, sides ...triage.Side) Step {
 // same plan on head and base, counted afresh. ok is false when the plan does not
 // tell after all, and the search goes on.
 func (v *view) lagged(rung string, plain pair) (d decision, ok bool) {
-	explained := v.c.Explained && (v.c.ExplainedRung == "" || v.c.ExplainedRung == rung)
-	if explained && v.honestDeadline() {
-		return v.lagArtefact(rung), true
-	}
 	d, ok = v.confirm(rung, plain)
-	if ok && !explained {
+	if _, explained := v.c.Causes[rung]; ok && !explained {
 		return run(Step{Kind: StepExplain, Rung: rung}), true
 	}
 	return d, ok
@@ -207,8 +213,7 @@ func (v *view) confirmNew(rung string, p pair) (d decision, ok bool) {
 // honestDeadline reports whether the lag only pushed a time budget past its end.
 // A budget that breaks at a scheduler's hiccup, in the way CI saw it break, is
 // not honest.
-func (v *view) honestDeadline() bool {
-	c := v.c.Cause
+func (v *view) honestDeadline(c *triage.Cause) bool {
 	if c == nil || c.Kind != triage.CauseTimeBudget {
 		return false
 	}

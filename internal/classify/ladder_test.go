@@ -11,15 +11,17 @@ func quietly() *Case { return scripted().with(withRungs).plain("...", "...") }
 
 func deadline(doseMS float64) func(*Case) {
 	return func(c *Case) {
-		c.Explained, c.Cause = true, &triage.Cause{Kind: triage.CauseTimeBudget, DoseMS: doseMS, MarginMS: doseMS - 10}
+		causes(c)["r1"] = &triage.Cause{Kind: triage.CauseTimeBudget, DoseMS: doseMS, MarginMS: doseMS - 10}
 	}
 }
 
 func TestLadder(t *testing.T) {
 	hit := func() *Case { return quietly().tried(lagged("r1"), "FFF") }
-	undecided := func(explained string) *Case {
-		return hit().with(unexplained).with(func(c *Case) { c.ExplainedRung = explained }).
-			measured(lagged("r1"), "F.F..F.F..").measured(laggedBase("r1"), "..........")
+	undecided := func() *Case {
+		return hit().with(unexplained).measured(lagged("r1"), "F.F..F.F..").measured(laggedBase("r1"), "..........")
+	}
+	second := func(kind triage.CauseKind) func(*Case) {
+		return func(c *Case) { causes(c)["r2"] = &triage.Cause{Kind: kind, DoseMS: 200, MarginMS: 190} }
 	}
 	confirm := want{step: StepConfirm, rung: "r1", arms: []triage.Arm{lagged("r1"), laggedBase("r1")}}
 	checkRules(t, []rule{
@@ -41,13 +43,16 @@ func TestLadder(t *testing.T) {
 		{"one red of base in many puts it nowhere", hit().with(explained).measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "F....."), want{step: StepConfirm, rung: "r1"}},
 		{"nor do two", hit().with(explained).measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "F....F"), want{step: StepConfirm, rung: "r1"}},
 		{"undecided: the search goes on", hit().with(explained).measured(lagged("r1"), "F.F..F.F..").measured(laggedBase("r1"), ".........."), want{step: StepLadder, rung: "r2"}},
-		{"the next is explained and measured for itself", undecided("r1").tried(lagged("r2"), "FFF"), want{step: StepExplain, rung: "r2"}},
-		{"and then only its own cause counts", undecided("r2").tried(lagged("r2"), "FFF"), want{step: StepConfirm, rung: "r2"}},
-		{"unless the caller does not say whose cause it is", undecided("").tried(lagged("r2"), "FFF"), want{step: StepPlain}},
-		{"an honest deadline", hit().with(deadline(200)),
+		{"the next is explained and measured for itself", undecided().tried(lagged("r2"), "FFF"), want{step: StepExplain, rung: "r2"}},
+		{"and then its own cause counts", undecided().tried(lagged("r2"), "FFF").with(second(triage.CauseRace)), want{step: StepConfirm, rung: "r2"}},
+		{"an honest deadline does not end the ladder", hit().with(deadline(200)), want{step: StepLadder, rung: "r2"}},
+		{"nor does it hide a race of a later rung", hit().with(deadline(200)).tried(lagged("r2"), "FFF").with(second(triage.CauseRace)).
+			measured(lagged("r2"), "FF").measured(laggedBase("r2"), "FF"), want{class: triage.LagRevealedRace, origin: triage.OriginBase}},
+		{"nothing but honest deadlines", hit().with(deadline(200)).tried(lagged("r2"), "FFF").with(second(triage.CauseTimeBudget)), inconclusive(triage.ReasonLagArtefact)},
+		{"an honest deadline and nothing else", hit().with(deadline(200)).tried(lagged("r2"), "."),
 			want{reasons: because(triage.ReasonLagArtefact), trial: 7, text: "a time budget holds up to 190 ms of delay and breaks at 200 ms"}},
 		{"a deadline that a hiccup breaks, the way CI saw it", hit().with(deadline(15)), confirm},
-		{"a deadline that a hiccup breaks, CI's way not known", hit().with(noMessage).with(deadline(15)), inconclusive(triage.ReasonLagArtefact)},
+		{"a deadline that a hiccup breaks, CI's way not known", hit().with(noMessage).with(deadline(15)).tried(lagged("r2"), "."), inconclusive(triage.ReasonLagArtefact)},
 		{"nothing: some more runs of head", quietly().tried(lagged("r1"), ".").tried(lagged("r2"), "."), want{step: StepPlain, arms: []triage.Arm{head}}},
 		{"nothing at all", quietly().tried(lagged("r1"), ".").tried(lagged("r2"), ".").plain(".......", ""),
 			want{reasons: because(triage.ReasonNotReproduced), text: "≤ 26 % at 95 %"}},

@@ -18,7 +18,7 @@ func (s *simulation) follow(p Policy, w world, c *Case, see func(Step)) {
 		case StepDone:
 			return
 		case StepExplain:
-			c.Explained, c.Cause, c.ExplainedRung = true, w.cause, step.Rung
+			causes(c)[step.Rung] = w.cause
 		default:
 			for _, r := range step.Requests {
 				c.Trials = append(c.Trials, s.trial(w, r))

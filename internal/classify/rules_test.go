@@ -67,9 +67,16 @@ func withRungs(c *Case) { c.Rungs = []string{"r1", "r2"} }
 func withScope(c *Case) { c.PackageScope, c.Red.Seed = true, 77 }
 func familyOf5(c *Case) { c.Family = 5 }
 func explained(c *Case) {
-	c.Explained, c.Cause = true, &triage.Cause{Kind: triage.CauseRace, DoseMS: 2}
+	causes(c)["r1"] = &triage.Cause{Kind: triage.CauseRace, DoseMS: 2}
 }
-func unexplained(c *Case) { c.Explained = true }
+func unexplained(c *Case) { causes(c)["r1"] = nil }
+
+func causes(c *Case) map[string]*triage.Cause {
+	if c.Causes == nil {
+		c.Causes = map[string]*triage.Cause{}
+	}
+	return c.Causes
+}
 
 func TestPlainRounds(t *testing.T) {
 	checkRules(t, []rule{

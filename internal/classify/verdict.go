@@ -100,7 +100,7 @@ func (v *view) race(rung string, p pair, origin triage.Origin, why ...triage.Rea
 	}
 	return final(triage.Verdict{
 		Class: triage.LagRevealedRace, Origin: origin, Reasons: v.refine(why...),
-		Bound: b, Cause: v.c.Cause, Trial: v.lagTrial(rung),
+		Bound: b, Cause: v.c.Causes[rung], Trial: v.lagTrial(rung),
 	})
 }
 

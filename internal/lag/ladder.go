@@ -33,8 +33,11 @@ const (
 	// ladderBudgetMS bounds the delays of one process together.
 	ladderBudgetMS = 20_000
 	randomShare    = 0.3
-	randomRungs    = 5
-	slowBurners    = 4
+	// behindCapMS bounds what [Behind] adds to one clock: above the delays of any
+	// rung on one path, and a red that waits for a lost event waits it out.
+	behindCapMS = 3_000
+	randomRungs = 5
+	slowBurners = 4
 )
 
 // rung is one step of the ladder: a plan, and whether an engine can carry it out.
@@ -157,6 +160,18 @@ func yielding(kinds []triage.Kind) triage.LagPlan {
 func random(i, seed uint64, kinds []triage.Kind) triage.LagPlan {
 	p := fixed(fmt.Sprintf("random-%d", i), triage.RoleAny, kinds, randomMS, ladderHits)
 	p.MinMS, p.Probability, p.Seed, p.TestSites = 0, randomShare, seed, true
+	return p
+}
+
+// Behind is the rung with the deadlines of the code under test out of the way:
+// once a deadline was seen to trip, a later rung can show a race only when the
+// deadline does not trip first.
+func Behind(p triage.LagPlan) triage.LagPlan {
+	if len(p.Kinds) == 0 {
+		return p // no delays, so no deadline trips
+	}
+	p.Name += "+deadlines"
+	p.Stretch = triage.Stretch{Timeouts: stretchTimeouts, CapMS: behindCapMS}
 	return p
 }
 

@@ -78,7 +78,7 @@ func newSession(in Input, probe Probe) *session {
 	}
 	return &session{
 		in: in, probe: probe, best: in.Plan, control: in.Control, votes: 1, calm: 2, refuted: map[string]bool{}, price: bare(in.Red),
-		base: triage.LagPlan{Version: triage.PlanVersion, Name: "explain", Hits: hits, BudgetMS: in.Plan.BudgetMS},
+		base: triage.LagPlan{Version: triage.PlanVersion, Name: "explain", Hits: hits, BudgetMS: in.Plan.BudgetMS, Stretch: in.Plan.Stretch},
 	}
 }
 
@@ -272,10 +272,11 @@ func (s *session) learnControl(n int) {
 	}
 }
 
-// confirm runs the smallest plan again, unstretched and under its own name.
+// confirm runs the smallest plan again under its own name, with its clocks as
+// the rung had them.
 func (s *session) confirm(set []unit) (reds, runs int, ok bool) {
 	p := s.plan(set)
-	p.Name, p.Stretch = "cause", triage.Stretch{}
+	p.Name, p.Stretch = "cause", s.in.Plan.Stretch
 	s.reserve = reserveConfirm
 	if reds, runs, ok = s.repeat(p); ok {
 		s.best = p

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/triagebot/triagebot/internal/classify"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -19,6 +20,12 @@ type Input struct {
 	PackageScope bool
 	// Explain names causes; nil when lag is off.
 	Explain Explain
+	// Behind is a rung with the deadlines of the code under test out of the way,
+	// for what is left of the ladder once a deadline was seen to trip. Singles
+	// are rungs with one delay each, at places that earlier rungs passed. Either
+	// may be nil.
+	Behind  func(triage.LagPlan) triage.LagPlan
+	Singles func(seen []triage.Decision) []triage.LagPlan
 	// Record keeps a finished trial at once; nil for none. Its error ends the measuring.
 	Record func(triage.Trial) error
 	// Observer is told of progress; nil for none.
@@ -64,7 +71,8 @@ type target struct {
 	c classify.Case
 	// rejected is set for good once "head fails no more often than base" is.
 	rejected bool
-	done     bool
+	// singled is set once the ladder has its rungs with one delay each.
+	singled bool
 }
 
 func newCheck(in Input, run Runner) *check {
@@ -78,7 +86,7 @@ func newCheck(in Input, run Runner) *check {
 		for _, f := range g.Measured {
 			c.targets = append(c.targets, &target{c: classify.Case{
 				Red:             f,
-				Rungs:           c.rungs(f.Target),
+				Rungs:           slices.Clone(c.rungs(f.Target)),
 				PackageScope:    in.PackageScope && !f.Target.IsCommand(),
 				HeadUnbuildable: in.Report.Check.Head.Unbuildable,
 				BaseUnbuildable: in.Report.Check.Base.Unbuildable,
@@ -118,19 +126,37 @@ func (c *check) measure(ctx context.Context) error {
 			}
 		}
 	}
-	for i, t := range c.targets {
-		for !t.done {
-			step := classify.Next(c.in.Policy, c.current(t))
-			if step.Kind == classify.StepDone {
-				t.done = true
-				break
-			}
-			if err := c.step(ctx, i, step); err != nil {
+	// A test that is rejected eases the threshold of the others, so those that
+	// were given up may have a next step again.
+	for busy := true; busy; {
+		busy = false
+		for i, t := range c.targets {
+			ran, err := c.finishTarget(ctx, i, t)
+			if err != nil {
 				return err
 			}
+			busy = busy || ran
 		}
 	}
 	return nil
+}
+
+// finishTarget takes one target to its verdict; ran is false when there was
+// nothing left to do.
+func (c *check) finishTarget(ctx context.Context, i int, t *target) (ran bool, err error) {
+	for {
+		step := classify.Next(c.in.Policy, c.current(t))
+		if step.Kind == classify.StepDone {
+			return ran, nil
+		}
+		ran = true
+		if step.Kind == classify.StepLadder && c.addSingles(t, step.Rung) {
+			continue
+		}
+		if err := c.step(ctx, i, step); err != nil {
+			return ran, err
+		}
+	}
 }
 
 // current is the target's case with what is known of the others by now.
@@ -259,7 +285,13 @@ func (c *check) explain(ctx context.Context, t *target, rung string) error {
 		}
 	}
 	cause, err := c.in.Explain(l, probe)
-	t.c.Cause, t.c.Explained = cause, true
+	if t.c.Causes == nil {
+		t.c.Causes = map[string]*triage.Cause{}
+	}
+	t.c.Causes[rung] = cause
+	if cause != nil && cause.Kind == triage.CauseTimeBudget {
+		c.goBehind(t, rung)
+	}
 	return err
 }
 

@@ -1,0 +1,45 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// goBehind takes the deadlines out of the way of the rungs that are left.
+func (c *check) goBehind(t *target, rung string) {
+	at := slices.Index(t.c.Rungs, rung)
+	if c.in.Behind == nil || at < 0 {
+		return
+	}
+	for i, id := range t.c.Rungs[at+1:] {
+		p := c.in.Behind(c.plans[id])
+		c.plans[p.ID()] = p
+		t.c.Rungs[at+1+i] = p.ID()
+	}
+}
+
+// addSingles puts the rungs with one delay each before the first one that picks
+// its places at random: an early delay can mask a late one, and by then the
+// earlier rungs have told which places the test passes. It reports whether there
+// is another rung to try now.
+func (c *check) addSingles(t *target, next string) bool {
+	if c.in.Singles == nil || t.singled || c.plans[next].Probability == 0 {
+		return false
+	}
+	t.singled = true
+	var seen []triage.Decision
+	for _, tr := range t.c.Trials {
+		if tr.Purpose == triage.Ladder && tr.Arm.Side == triage.Head {
+			seen = append(seen, tr.Decisions...)
+		}
+	}
+	var ids []string
+	for _, p := range c.in.Singles(seen) {
+		c.plans[p.ID()] = p
+		ids = append(ids, p.ID())
+	}
+	at := slices.Index(t.c.Rungs, next)
+	t.c.Rungs = slices.Insert(t.c.Rungs, at, ids...)
+	return len(ids) > 0
+}
