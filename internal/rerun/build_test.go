@@ -184,7 +184,7 @@ func TestAPlanReachesTheProcessAndItsDecisionsComeBack(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Engine = &engine{} })
 	plan := callPlan
 	got := b.run(t, request(triage.Head, "odd", "TestLag"), &plan)
-	if got.Outcome != triage.Pass || got.DecisionCount != 500 || len(got.Decisions) != maxDecisions/20 {
+	if got.Outcome != triage.Pass || got.DecisionCount != 500 || len(got.Decisions) != maxKept(triage.Pass) {
 		t.Errorf("%d of %d decisions kept, %s", len(got.Decisions), got.DecisionCount, describe(got))
 	}
 	plan.Name, plan.Procs = "must-fail", 1
