@@ -188,7 +188,7 @@ func Singles(seen []triage.Decision, limit int) []triage.LagPlan {
 		}
 		d := u.decisions[0]
 		plans = append(plans, triage.LagPlan{
-			Version: triage.PlanVersion, Name: "single", Hits: ladderHits, BudgetMS: ladderBudgetMS,
+			Version: triage.PlanVersion, Name: fmt.Sprintf("single-%d", len(plans)+1), Hits: ladderHits, BudgetMS: ladderBudgetMS,
 			Decisions: []triage.Decision{{Site: d.Site, Kind: d.Kind, Role: d.Role, MS: singleMS}},
 		})
 	}

@@ -13,13 +13,13 @@ type classText struct {
 var classTexts = []classText{
 	{triage.LikelyRegression, "", "likely regression",
 		"This pull request broke the test: with the change it fails, and without it, it does not fail that way, or far less often."},
-	{triage.IntroducedFlake, "", "flaky since this pull request",
+	{triage.IntroducedFlake, "", "introduced flake",
 		"This pull request made the test flaky: with the change it sometimes fails, and without it, it did not fail in enough runs to tell."},
-	{triage.LagRevealedRace, triage.OriginHead, "timing fault, new in this pull request",
-		"This pull request brought a timing fault: when one step of the program is late the test fails, and without the change the same delay is harmless."},
-	{triage.LagRevealedRace, triage.OriginBase, "timing fault, already on base",
-		"The test has a timing fault that was there before: when one step of the program is late it fails in the same way with and without this pull request."},
-	{triage.PreExistingFlake, "", "flaky before this pull request",
+	{triage.LagRevealedRace, triage.OriginHead, "lag-revealed race, new in this pull request",
+		"This pull request brought a race: when one step of the program is late the test fails, and without the change the same delay is harmless."},
+	{triage.LagRevealedRace, triage.OriginBase, "lag-revealed race, already on base",
+		"The test has a race that was there before: when one step of the program is late it fails in the same way with and without this pull request."},
+	{triage.PreExistingFlake, "", "pre-existing flake",
 		"The test was flaky before: it sometimes fails in the same way without this pull request, about as often."},
 	{triage.BrokenOnBase, "", "broken on base",
 		"The test is broken without this pull request too: it fails every time, in the same way."},
@@ -49,7 +49,7 @@ var reasonTexts = []reasonText{
 	{triage.ReasonSignatureMismatch, true, "another failure",
 		"The test fails here, but not the way it failed in CI."},
 	{triage.ReasonLagArtefact, true, "only a deadline was missed",
-		"Delays made the test miss a deadline of its own, which is no fault of the test or of this pull request."},
+		"Delays made the test miss a deadline of its own. That shows how much time the deadline leaves, not who used it up in CI."},
 	{triage.ReasonUnstable, true, "no steady picture",
 		"The runs contradict each other in a way that fits none of the known cases."},
 	{triage.ReasonContaminated, true, "base ran head's code",
@@ -94,8 +94,8 @@ func wordsOfClass(c triage.Class, o triage.Origin) classText {
 		}
 	}
 	if c == triage.LagRevealedRace {
-		return classText{c, o, "timing fault, origin unknown",
-			"The test has a timing fault: when one step of the program is late it fails. Where it comes from is not known."}
+		return classText{c, o, "lag-revealed race, origin unknown",
+			"The test has a race: when one step of the program is late it fails. Where it comes from is not known."}
 	}
 	return wordsOfClass(triage.Inconclusive, "")
 }

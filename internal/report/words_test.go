@@ -91,7 +91,7 @@ func TestEveryClassHasASentence(t *testing.T) {
 			seen[s] = true
 		}
 	}
-	if got := ClassLabel(triage.LagRevealedRace, ""); got != "timing fault, origin unknown" {
+	if got := ClassLabel(triage.LagRevealedRace, ""); got != "lag-revealed race, origin unknown" {
 		t.Errorf("race of unknown origin is called %q", got)
 	}
 	if got := ClassLabel(99, ""); got != ClassLabel(triage.Inconclusive, "") {

@@ -150,4 +150,13 @@ func (v Verdict) Yours() bool {
 }
 
 // NotYours reports whether the verdict says that the fault was there before.
-func (v Verdict) NotYours() bool { return v.Class != Inconclusive && !v.Yours() }
+// A race whose origin is not known is neither.
+func (v Verdict) NotYours() bool {
+	switch v.Class {
+	case PreExistingFlake, BrokenOnBase:
+		return true
+	case LagRevealedRace:
+		return v.Origin == OriginBase
+	}
+	return false
+}
