@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/demo"
 )
 
@@ -53,11 +52,8 @@ func runDemo(ctx context.Context, keep string, quiet bool, s streams) error {
 	if !quiet {
 		fmt.Fprintf(s.err, "A pull request is red in six tests. Triaging it with\n  triagebot measure --repo %s --head %.12s --base %.12s --report %s\n\n", repo.Dir, repo.Head, repo.Base, repo.Report)
 	}
-	f := &measureFlags{
-		repo: repo.Dir, head: repo.Head, base: repo.Base, reports: []string{repo.Report}, out: out,
-		budget: defaultBudget, trialTimeout: defaultTrialTimeout, lag: "auto", seed: defaultSeed, failOn: string(failNone), quiet: quiet,
-	}
-	if err := runMeasure(ctx, f, config.Config{}, s); err != nil {
+	f := &measureFlags{repo: repo.Dir, head: repo.Head, base: repo.Base, reports: []string{repo.Report}, out: out, quiet: quiet}
+	if err := runMeasure(ctx, f, s); err != nil {
 		return err
 	}
 	if keep == "" {

@@ -189,7 +189,7 @@ func (d doctor) config() finding {
 }
 
 func (d doctor) lag() finding {
-	plans, err := lag.Ladder(goCapabilities(), defaultSeed, "auto")
+	plans, err := lag.Ladder(goCapabilities(), config.Defaults().Seed, "auto")
 	if err != nil {
 		return finding{"lag", err.Error(), "", true}
 	}

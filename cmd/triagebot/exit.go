@@ -1,12 +1,6 @@
 package main
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-
-	"github.com/triagebot/triagebot/internal/triage"
-)
+import "errors"
 
 // Exit codes. docs/exit-codes.md is compared with them by a test.
 const (
@@ -30,40 +24,4 @@ func exitCode(err error) int {
 		return exitPolicy
 	}
 	return exitError
-}
-
-// failOn is the policy of --fail-on.
-type failOn string
-
-const (
-	failNone       failOn = "none"
-	failRegression failOn = "regression"
-	failIntroduced failOn = "introduced"
-	failAny        failOn = "any"
-)
-
-var failPolicies = []string{string(failNone), string(failRegression), string(failIntroduced), string(failAny)}
-
-func parseFailOn(s string) (failOn, error) {
-	for _, p := range failPolicies {
-		if s == p {
-			return failOn(s), nil
-		}
-	}
-	return failNone, fmt.Errorf("reading --fail-on: unknown policy %q (one of %s)", s, strings.Join(failPolicies, ", "))
-}
-
-// hit reports whether a verdict trips the policy: regression means
-// likely-regression, introduced means whatever the pull request brought, any
-// means every verdict.
-func (p failOn) hit(vs []triage.Verdict) bool {
-	for _, v := range vs {
-		switch {
-		case p == failAny,
-			p == failRegression && v.Class == triage.LikelyRegression,
-			p == failIntroduced && v.Yours():
-			return true
-		}
-	}
-	return false
 }

@@ -42,7 +42,7 @@ goes on from there.`,
   triagebot measure --resume`,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.command = args
-			err := runMeasure(c.Context(), f, changed(c, f), s)
+			err := runMeasure(c.Context(), f, s)
 			if errors.Is(err, errGreen) {
 				fmt.Fprintln(s.err, "The suite is green on head: nothing to triage.")
 				return nil
@@ -54,47 +54,18 @@ goes on from there.`,
 	return c
 }
 
-// changed are the settings that were given as flags.
-func changed(c *cobra.Command, f *measureFlags) config.Config {
-	var cfg config.Config
-	set := c.Flags().Changed
-	if set("budget") {
-		cfg.Budget = f.budget
-	}
-	if set("trial-timeout") {
-		cfg.TrialTimeout = f.trialTimeout
-	}
-	if set("max-trials") {
-		cfg.MaxTrials = f.maxTrials
-	}
-	if set("lag") {
-		cfg.Lag = f.lag
-	}
-	if set("seed") {
-		cfg.Seed = f.seed
-	}
-	if set("fail-on") {
-		cfg.FailOn = f.failOn
-	}
-	cfg.PassEnv = f.passEnv
-	return cfg
-}
-
-func runMeasure(ctx context.Context, f *measureFlags, flags config.Config, s streams) error {
+func runMeasure(ctx context.Context, f *measureFlags, s streams) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	p := newProgress(s.err, f.quiet)
 	defer p.Close()
 	began := time.Now()
-	var r triage.Report
-	var policy failOn
-	var err error
+	run := newRun
 	if f.resume {
-		r, policy, err = resumeRun(ctx, f, flags, p, began)
-	} else {
-		r, policy, err = newRun(ctx, f, flags, p, began)
+		run = resumeRun
 	}
+	r, cfg, err := run(ctx, f, p, began)
 	p.Close()
 	if err != nil {
 		return err
@@ -102,48 +73,48 @@ func runMeasure(ctx context.Context, f *measureFlags, flags config.Config, s str
 	if err := show(s, r, f); err != nil {
 		return err
 	}
-	if policy.hit(r.Verdicts) {
+	if fails(cfg, r.Verdicts) {
 		return errPolicy
 	}
 	return nil
 }
 
 // newRun measures a check from its beginning.
-func newRun(ctx context.Context, f *measureFlags, flags config.Config, p *progress, began time.Time) (triage.Report, failOn, error) {
-	none := triage.Report{}
+func newRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) (triage.Report, config.Config, error) {
+	none, noCfg := triage.Report{}, config.Config{}
 	if err := refuseLoss(f.out); err != nil {
-		return none, failNone, err
+		return none, noCfg, err
 	}
 	c, err := collect(f, gotest.Options{Suite: suiteName(f), PackageDir: packageDirs(f.repo)})
 	if err != nil {
-		return none, failNone, err
+		return none, noCfg, err
 	}
-	sess, err := open(ctx, f, flags, p)
+	sess, err := open(ctx, f, p)
 	if err != nil {
-		return none, failNone, err
+		return none, noCfg, err
 	}
 	defer sess.ws.Close()
 	if err := sess.find(ctx, f, &c, p); err != nil {
-		return none, failNone, err
+		return none, noCfg, err
 	}
 	header, err := sess.header(c)
 	if err != nil {
-		return none, failNone, err
+		return none, noCfg, err
 	}
 	st, err := createStore(f.out, header)
 	if err != nil {
-		return none, failNone, err
+		return none, noCfg, err
 	}
 	defer st.Close()
 	r, err := sess.measure(ctx, st, header, p, began)
-	return r, failOn(sess.cfg.FailOn), err
+	return r, sess.cfg, err
 }
 
 // resumeRun goes on with the run that --out holds.
-func resumeRun(ctx context.Context, f *measureFlags, flags config.Config, p *progress, began time.Time) (triage.Report, failOn, error) {
+func resumeRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) (triage.Report, config.Config, error) {
 	st, header, err := resumeStore(f.out)
 	if err != nil {
-		return triage.Report{}, failNone, err
+		return triage.Report{}, config.Config{}, err
 	}
 	defer st.Close()
 	f.command, f.suite = header.Check.Command, header.Check.Suite
@@ -151,17 +122,17 @@ func resumeRun(ctx context.Context, f *measureFlags, flags config.Config, p *pro
 		f.head = header.Check.Head.SHA
 	}
 	f.base = header.Check.Base.SHA
-	sess, err := open(ctx, f, flags, p)
+	sess, err := open(ctx, f, p)
 	if err != nil {
-		return triage.Report{}, failNone, err
+		return triage.Report{}, config.Config{}, err
 	}
 	defer sess.ws.Close()
 	if got := sess.ws.Tree(triage.Head).Rev.SHA; got != header.Check.Head.SHA {
-		return triage.Report{}, failNone, fmt.Errorf("resuming: %s was measured on head %.12s, which is %.12s now: begin anew with another --out", f.out, header.Check.Head.SHA, got)
+		return triage.Report{}, config.Config{}, fmt.Errorf("resuming: %s was measured on head %.12s, which is %.12s now: begin anew with another --out", f.out, header.Check.Head.SHA, got)
 	}
 	p.Say("resuming after %d trials", len(st.trials))
 	r, err := sess.measure(ctx, st, header, p, began)
-	return r, failOn(sess.cfg.FailOn), err
+	return r, sess.cfg, err
 }
 
 func suiteName(f *measureFlags) string {

@@ -24,7 +24,7 @@ type replayFlags struct {
 	markdown bool
 	html     bool
 	json     bool
-	failOn   string
+	settings config.Config
 	quiet    bool
 }
 
@@ -61,7 +61,7 @@ exits 0 when the trial ends as it is recorded, and 1 when it does not.`,
 	fl.BoolVar(&f.markdown, "markdown", false, "print the comment")
 	fl.BoolVar(&f.html, "html", false, "print the HTML page")
 	fl.BoolVar(&f.json, "json", false, "print the report as it is judged now")
-	fl.StringVar(&f.failOn, "fail-on", string(failNone), "exit 1 on: none, regression, introduced, any")
+	addSettings(fl, &f.settings, "fail-on")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
 }
@@ -86,10 +86,6 @@ func rejudge(ctx context.Context, r triage.Report) (triage.Report, error) {
 }
 
 func replayReport(ctx context.Context, f *replayFlags, r triage.Report, path string, s streams) error {
-	policy, err := parseFailOn(f.failOn)
-	if err != nil {
-		return err
-	}
 	again, err := rejudge(ctx, r)
 	if err != nil {
 		return err
@@ -104,7 +100,7 @@ func replayReport(ctx context.Context, f *replayFlags, r triage.Report, path str
 	if !bytes.Equal(was.Bytes(), is.Bytes()) {
 		return fmt.Errorf("replaying %s: its trials lead to other verdicts than it holds (written by triagebot %s): it was changed, or the policy was", path, r.Tool.Version)
 	}
-	if policy.hit(again.Verdicts) {
+	if fails(f.settings, again.Verdicts) {
 		return errPolicy
 	}
 	return nil
@@ -155,7 +151,8 @@ func runOne(ctx context.Context, f *replayFlags, r triage.Report, req triage.Req
 		p.Say("the report was measured with uncommitted changes, which are not in %.12s", r.Check.Head.SHA)
 	}
 	mf := &measureFlags{repo: f.repo, head: r.Check.Head.SHA, base: r.Check.Base.SHA, suite: r.Check.Suite, command: r.Check.Command}
-	sess, err := open(ctx, mf, config.Config{TrialTimeout: time.Duration(r.Plan.TrialTimeoutMS) * time.Millisecond}, p)
+	mf.settings.TrialTimeout = time.Duration(r.Plan.TrialTimeoutMS) * time.Millisecond
+	sess, err := open(ctx, mf, p)
 	if err != nil {
 		return triage.Trial{}, err
 	}

@@ -32,7 +32,7 @@ type session struct {
 }
 
 // open makes the trees, reads the configuration from base, and sets both trees up.
-func open(ctx context.Context, f *measureFlags, flags config.Config, p *progress) (*session, error) {
+func open(ctx context.Context, f *measureFlags, p *progress) (*session, error) {
 	ws, err := workspace.Open(ctx, workspace.Options{
 		Repo: f.repo, Head: f.head, Base: f.base, NoWait: f.noWait, Logf: p.Say,
 	})
@@ -40,7 +40,7 @@ func open(ctx context.Context, f *measureFlags, flags config.Config, p *progress
 		return nil, err
 	}
 	s := &session{ws: ws}
-	if err := s.configure(f, flags); err != nil {
+	if err := s.configure(f); err != nil {
 		return nil, errors.Join(err, ws.Close())
 	}
 	if err := s.ready(ctx, f); err != nil {
@@ -50,7 +50,7 @@ func open(ctx context.Context, f *measureFlags, flags config.Config, p *progress
 }
 
 // configure merges flags, environment, the file of the base side, and defaults.
-func (s *session) configure(f *measureFlags, flags config.Config) error {
+func (s *session) configure(f *measureFlags) error {
 	env, err := config.FromEnv(os.LookupEnv)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *session) configure(f *measureFlags, flags config.Config) error {
 	if err != nil {
 		return err
 	}
-	s.cfg = config.Merge(flags, env, file, config.Defaults())
+	s.cfg = config.Merge(f.settings, env, file, config.Defaults())
 	if s.suite, err = chooseSuite(s.cfg.Suites, f.suite); err != nil {
 		return err
 	}
