@@ -2,6 +2,7 @@ package classify
 
 import (
 	"slices"
+	"unicode"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -24,9 +25,10 @@ func Cluster(failures []triage.Failure, limit int) []Group {
 	var groups []Group
 	index := map[triage.Signature]int{}
 	for _, f := range failures {
-		i, known := index[f.Signature]
+		key := clusterKey(f.Signature)
+		i, known := index[key]
 		if len(failures) <= limit || f.Signature.IsZero() || !known {
-			index[f.Signature] = len(groups)
+			index[key] = len(groups)
 			groups = append(groups, Group{Signature: f.Signature, Measured: []triage.Failure{f}})
 			continue
 		}
@@ -37,6 +39,26 @@ func Cluster(failures []triage.Failure, limit int) []Group {
 		}
 	}
 	return groups
+}
+
+// tellingLetters is how many letters a message needs to speak for its cause in
+// another test too: "got N, want N" says too little.
+const tellingLetters = 16
+
+// clusterKey is what the failures of one cause have in common. The failing
+// function of an assertion is the test itself, so it is left out where the
+// message is telling.
+func clusterKey(s triage.Signature) triage.Signature {
+	letters := 0
+	for _, r := range s.Message {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	if s.Phase == triage.PhaseTest && letters >= tellingLetters {
+		s.Func = ""
+	}
+	return s
 }
 
 // Share is the verdict of a failure that was not measured, from those of its

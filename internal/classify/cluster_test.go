@@ -60,3 +60,23 @@ func TestShare(t *testing.T) {
 		t.Errorf("without a representative: %+v", none)
 	}
 }
+
+func TestClusterKnowsOneCauseInManyTests(t *testing.T) {
+	in := func(phase, message, fn string) triage.Signature {
+		return triage.Signature{Phase: phase, Message: message, Func: fn}
+	}
+	for _, c := range []struct {
+		name   string
+		a, b   triage.Signature
+		groups int
+	}{
+		{"an assertion with a telling message", in("test", "connecting to the ledger: connection refused", "TestA"), in("test", "connecting to the ledger: connection refused", "TestB"), 1},
+		{"an assertion that any test could make", in("test", "got N, want N", "TestA"), in("test", "got N, want N", "TestB"), 2},
+		{"a panic in one function", in("panic", "nil map", "store.Put"), in("panic", "nil map", "store.Put"), 1},
+		{"panics in two functions", in("panic", "assignment to entry in nil map", "store.Put"), in("panic", "assignment to entry in nil map", "cache.Put"), 2},
+	} {
+		if got := len(Cluster(failing(c.a, c.b), 1)); got != c.groups {
+			t.Errorf("%s: %d groups, want %d", c.name, got, c.groups)
+		}
+	}
+}

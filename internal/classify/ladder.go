@@ -161,11 +161,20 @@ func (v *view) ladderStep(rung string, sides ...triage.Side) Step {
 // tell after all, and the search goes on.
 func (v *view) lagged(rung string, plain pair) (d decision, ok bool) {
 	d, ok = v.confirm(rung, plain)
-	if _, explained := v.c.Causes[rung]; ok && !explained {
+	cause, explained := v.c.Causes[rung]
+	switch {
+	case ok && !explained:
 		return run(Step{Kind: StepExplain, Rung: rung}), true
+	case ok && noCause(cause) && plain.head.N() < v.p.QuietRuns:
+		return run(Step{Kind: StepPlain, Requests: []triage.Request{v.request(plain.head.Arm, triage.Measure)}}), true
 	}
 	return d, ok
 }
+
+// noCause reports whether no delay could be made answerable. Then the reds under
+// lag may be a plain flakiness that happened to be quiet in the first rounds, and
+// more plain runs have to speak first.
+func noCause(c *triage.Cause) bool { return c == nil || c.Kind == triage.CauseUnstable }
 
 // confirm judges the rounds under the plan, or asks for the next.
 func (v *view) confirm(rung string, plain pair) (d decision, ok bool) {

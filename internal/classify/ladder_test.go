@@ -18,7 +18,7 @@ func deadline(doseMS float64) func(*Case) {
 func TestLadder(t *testing.T) {
 	hit := func() *Case { return quietly().tried(lagged("r1"), "FFF") }
 	undecided := func() *Case {
-		return hit().with(unexplained).measured(lagged("r1"), "F.F..F.F..").measured(laggedBase("r1"), "..........")
+		return hit().with(explained).measured(lagged("r1"), "F.F..F.F..").measured(laggedBase("r1"), "..........")
 	}
 	second := func(kind triage.CauseKind) func(*Case) {
 		return func(c *Case) { causes(c)["r2"] = &triage.Cause{Kind: kind, DoseMS: 200, MarginMS: 190} }
@@ -32,7 +32,9 @@ func TestLadder(t *testing.T) {
 		{"not each time: the next", quietly().tried(lagged("r1"), "F."), want{step: StepLadder, rung: "r2"}},
 		{"three times: the cause", hit(), want{step: StepExplain, rung: "r1"}},
 		{"then the same plan on both sides", hit().with(explained), confirm},
-		{"also when the search found no cause", hit().with(unexplained), confirm},
+		{"without a cause plain runs of head speak first", hit().with(unexplained), want{step: StepPlain, arms: []triage.Arm{head}}},
+		{"and when they stay green, both sides", hit().with(unexplained).plain(".......", ""), confirm},
+		{"one red of them, and it was no lag", hit().with(unexplained).plain("F", ""), want{step: StepPlain}},
 		{"the tries are not counted", hit().with(explained).measured(lagged("r1"), "F").measured(laggedBase("r1"), "F"), want{step: StepConfirm, rung: "r1"}},
 		{"base red under the plan", hit().with(explained).measured(lagged("r1"), "FF").measured(laggedBase("r1"), "FF"),
 			want{class: triage.LagRevealedRace, origin: triage.OriginBase, trial: 10}},
