@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,6 +40,7 @@ func (c *collected) add(fs []triage.Failure) {
 // nothing when they name none.
 func collect(f *measureFlags, opt gotest.Options) (collected, error) {
 	var c collected
+	var read []string
 	for _, glob := range f.reports {
 		paths, err := filepath.Glob(glob)
 		if err != nil {
@@ -48,52 +50,79 @@ func collect(f *measureFlags, opt gotest.Options) (collected, error) {
 			return c, fmt.Errorf("reading --report %q: no such file", glob)
 		}
 		for _, p := range paths {
-			if err := c.readFile(p, opt, false); err != nil {
+			kind, err := c.readFile("--report", p, opt)
+			if err != nil {
 				return c, err
 			}
+			read = append(read, fmt.Sprintf("%s (read as %s)", p, kind))
 		}
 		c.source = "report"
 	}
 	for _, p := range f.logs {
-		if err := c.readFile(p, opt, true); err != nil {
+		if _, err := c.readFile("--log", p, opt); err != nil {
 			return c, err
 		}
+		read = append(read, p)
 		if c.source == "" {
 			c.source = "log"
 		}
 	}
 	if c.source != "" && len(c.failures) == 0 {
-		return c, errors.New("no failing test found in the reports: is it the report of the red run?")
+		return c, fmt.Errorf("no failing test found in %s: is it the report of the red run?", several(read))
 	}
 	return c, nil
 }
 
+// several names the first of a list, and tells how many more there are.
+func several(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
+}
+
 // readFile reads one report or log. A truncated file is a warning when it still
 // tells something.
-func (c *collected) readFile(path string, opt gotest.Options, log bool) error {
+func (c *collected) readFile(flag, path string, opt gotest.Options) (framework.Kind, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("reading a report: %w", err)
+		return 0, fmt.Errorf("reading %s %w", flag, reason(err, path))
 	}
 	defer file.Close()
-	fs, err := readReport(file, opt, log)
+	if st, err := file.Stat(); err == nil && st.IsDir() {
+		return 0, fmt.Errorf("reading %s %q: it is a directory: name its files, as in %q", flag, path, filepath.Join(path, "*.xml"))
+	}
+	kind, fs, err := readReport(file, opt, flag == "--log")
 	c.add(fs)
 	switch {
 	case err == nil:
-		return nil
 	case errors.Is(err, gotest.ErrTruncated) && len(fs) > 0:
 		c.warnings = append(c.warnings, fmt.Sprintf("%s ends too early; the %d failing tests before its end are triaged", filepath.Base(path), len(fs)))
-		return nil
+	case errors.Is(err, gotest.ErrTruncated):
+		return kind, fmt.Errorf("reading %s %q: it ends too early, before any failing test: give the whole report, or name the tests with --test", flag, path)
+	case errors.Is(err, gotest.ErrEmpty):
+		return kind, fmt.Errorf("reading %s %q: it is empty: did the red run write it?", flag, path)
+	default:
+		return kind, fmt.Errorf("reading %s %q: %w", flag, path, err)
 	}
-	return fmt.Errorf("reading %s: %w", path, err)
+	return kind, nil
 }
 
-func readReport(r io.Reader, opt gotest.Options, log bool) ([]triage.Failure, error) {
-	if log {
-		return gotest.ReadLog(r, opt)
+// reason is why a file cannot be opened, with its name quoted and once.
+func reason(err error, path string) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%q: %w", path, pe.Err)
 	}
-	_, fs, err := framework.ReadReport(r, opt)
-	return fs, err
+	return err
+}
+
+func readReport(r io.Reader, opt gotest.Options, log bool) (framework.Kind, []triage.Failure, error) {
+	if log {
+		fs, err := gotest.ReadLog(r, opt)
+		return framework.Log, fs, err
+	}
+	return framework.ReadReport(r, opt)
 }
 
 // testID is "import/path.TestName/sub", "import/path TestName/sub", "./dir.TestName" or "TestName".

@@ -61,11 +61,25 @@ func (s *session) find(ctx context.Context, f *measureFlags, c *collected, p *pr
 
 // options tell the readers what the head tree knows.
 func (s *session) options() (gotest.Options, error) {
-	dirs, err := gotest.PackageDirs(s.ws.Tree(triage.Head).Dir)
+	return readerOptions(s.ws.Tree(triage.Head).Dir, s.suite.Name)
+}
+
+// readerOptions tell the report readers what a checkout knows: which folder a
+// package is, and the module that short package names are relative to.
+func readerOptions(dir, suite string) (gotest.Options, error) {
+	mods, err := gotest.Modules(dir)
 	if err != nil {
 		return gotest.Options{}, err
 	}
-	return gotest.Options{Suite: s.suite.Name, PackageDir: dirs}, nil
+	dirs, err := gotest.PackageDirs(dir)
+	if err != nil {
+		return gotest.Options{}, err
+	}
+	opt := gotest.Options{Suite: suite, PackageDir: dirs}
+	if len(mods) == 1 {
+		opt.Module = mods[0].Path
+	}
+	return opt, nil
 }
 
 // resolve gives the names of --test their import paths: a bare name is looked
@@ -251,13 +265,15 @@ func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.O
 func (s *session) readSuite(spool *os.File, dir string, opt gotest.Options) ([]triage.Failure, error) {
 	if r := s.adapter.Report; r != "" {
 		if b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(r))); err == nil {
-			return readReport(bytes.NewReader(b), opt, false)
+			_, fs, err := readReport(bytes.NewReader(b), opt, false)
+			return fs, err
 		}
 	}
 	if _, err := spool.Seek(0, 0); err != nil {
 		return nil, fmt.Errorf("reading the suite's output: %w", err)
 	}
-	return readReport(spool, opt, false)
+	_, fs, err := readReport(spool, opt, false)
+	return fs, err
 }
 
 // splitEnv takes "env" and KEY=VALUE words from the front of a command.

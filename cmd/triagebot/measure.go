@@ -85,7 +85,11 @@ func newRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) 
 	if err := refuseLoss(f.out); err != nil {
 		return none, noCfg, err
 	}
-	c, err := collect(f, gotest.Options{Suite: suiteName(f), PackageDir: packageDirs(f.repo)})
+	opt, err := readerOptions(f.repo, suiteName(f))
+	if err != nil {
+		opt = gotest.Options{Suite: suiteName(f)} // what is wrong with the repository workspace.Open will say
+	}
+	c, err := collect(f, opt)
 	if err != nil {
 		return none, noCfg, err
 	}
@@ -140,16 +144,6 @@ func suiteName(f *measureFlags) string {
 		return "go"
 	}
 	return f.suite
-}
-
-// packageDirs maps import paths to folders by the user's own checkout; nil when
-// it cannot be read, which workspace.Open will explain.
-func packageDirs(repo string) func(string) (string, bool) {
-	dirs, err := gotest.PackageDirs(repo)
-	if err != nil {
-		return nil
-	}
-	return dirs
 }
 
 // header is the report before its first trial.
