@@ -60,24 +60,27 @@ func (o Options) failure(t triage.Target, c crash) triage.Failure {
 
 // The lines of a traceback that tell something.
 var (
-	rePlace    = regexp.MustCompile(`^(\S.*?\.\w+):(\d+):(?: (.*))?$`)
-	reCaptured = regexp.MustCompile(`^-+ Captured .* -+$`)
+	reFrame = regexp.MustCompile(`^\s+File ".*", line \d+`)
+	rePlace = regexp.MustCompile(`^(\S.*?\.\w+):(\d+):(?: (.*))?$`)
+	// reRule parts a traceback from captured output and from remarks of plugins.
+	reRule = regexp.MustCompile(`^-{2,} .* -{2,}$`)
 )
 
 // readTraceback finds the exception and its place in what pytest prints of a
 // failure, in any of its styles: the last group of "E" lines and the last
-// "file:line:"; in native style the last line that is not indented.
+// "file:line:"; in native style the first line without indentation below the
+// last frame.
 func readTraceback(text []byte) crash {
 	var c crash
-	var flush string // the last line without indentation
-	group := false
+	var bare string // the first line without indentation below the last frame
+	group, below := false, true
 	lines := 0
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {
 			continue
 		}
-		if line[0] == '-' && reCaptured.Match(line) {
+		if line[0] == '-' && reRule.Match(line) {
 			break
 		}
 		lines++
@@ -95,16 +98,19 @@ func readTraceback(text []byte) crash {
 			c.file = string(m[1])
 			c.line, _ = strconv.Atoi(string(m[2]))
 			if c.message == "" && lines == 1 && len(m[3]) > 0 { // --tb=line
-				flush = string(m[3])
+				bare, below = string(m[3]), false
 			}
 			continue
 		}
-		if line[0] != ' ' && line[0] != '>' && line[0] != '_' {
-			flush = string(line)
+		switch {
+		case reFrame.Match(line):
+			below = true
+		case below && line[0] != ' ' && line[0] != '>' && line[0] != '_' && !bytes.HasPrefix(line, []byte("Traceback (most")):
+			bare, below = string(line), false
 		}
 	}
 	if c.message == "" {
-		c.message = strings.TrimSpace(flush)
+		c.message = strings.TrimSpace(bare)
 	}
 	c.text = string(text)
 	return c

@@ -32,7 +32,7 @@ var (
 // exception.
 //
 // Removed, because the same failure shows them differently each time or on each
-// tree: "AssertionError:" before the text (pytest prints it or not), terminal
+// tree: "AssertionError:" and "Failed:" before the text (pytest prints them or not), terminal
 // colours, line numbers, addresses and long hashes, UUIDs, dates and times,
 // durations, temporary paths and the directories of absolute paths, ports, the
 // numbers of threads, tasks, mocks and processes. Runs of white space become
@@ -48,7 +48,7 @@ func Normalise(s string) string {
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = squeeze(reANSI.ReplaceAllString(s, ""))
-	for _, p := range []string{"AssertionError: ", "builtins.AssertionError: "} {
+	for _, p := range []string{"AssertionError: ", "builtins.AssertionError: ", "Failed: "} {
 		s = strings.TrimPrefix(s, p)
 	}
 	if strings.ContainsAny(s, `0123456789/\`) {

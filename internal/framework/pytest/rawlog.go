@@ -3,10 +3,12 @@ package pytest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -225,6 +227,11 @@ func (l *logReader) summarise(line []byte) {
 // flush ends a session: it makes failures of what was gathered.
 func (l *logReader) flush() {
 	l.closeBlock()
+	// A test that failed and then broke in its tear-down has a line of each; its
+	// own failure counts. With -rA the errors are printed first.
+	slices.SortStableFunc(l.summary, func(a, b summaryLine) int {
+		return cmp.Compare(strings.Index(a.word, "ERROR"), strings.Index(b.word, "ERROR"))
+	})
 	for _, s := range l.summary {
 		l.add(l.fromSummary(s))
 	}

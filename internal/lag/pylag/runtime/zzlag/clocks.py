@@ -1,7 +1,7 @@
 """Stretches the clocks that the code under test waits by.
 
 Three sorts of clocks, and only where project or test code uses them directly:
-sleeps outside loops, the time-outs of waiting calls, and loops that compare a
+sleeps of the test outside loops, the time-outs of waiting calls, and loops that compare a
 monotonic clock with a deadline. In a loop a sleep is the interval of a poll and
 is left alone, as is a time-out below POLL.
 """
@@ -9,6 +9,7 @@ is left alone, as is a time-out below POLL.
 import asyncio
 import concurrent.futures
 import functools
+import os
 import queue
 import subprocess
 import sys
@@ -16,10 +17,13 @@ import threading
 import time
 
 from . import plan as plans
-from .places import OTHER
+from .places import OTHER, TEST
 
 # A time-out below this, in seconds, inside a loop is the interval of a poll.
 POLL = 0.2
+
+# The file with the function that runs a step of a task.
+_TASK_STEP = os.path.join("asyncio", "events.py")
 
 # Waiting calls: owner, name, position of the time-out (with self).
 _WAITS = [
@@ -83,6 +87,8 @@ def longer(engine, kind, seconds, frame):
     place = engine.places.of(frame.f_code)
     if place.sort == OTHER:
         return seconds
+    if kind == plans.SLEEP and not on_test_side(engine, frame):
+        return seconds
     at = frame.f_lasti
     if place.in_loop(at) and (kind == plans.SLEEP or seconds < POLL):
         return seconds
@@ -94,6 +100,23 @@ def longer(engine, kind, seconds, frame):
     return seconds + _more(engine, seconds, factor)
 
 
+def on_test_side(engine, frame):
+    """Whether the test itself waits here: this is its thread, and the outermost function of the
+    project or the tests below it, or below its task's step, is in test code.
+
+    A sleep of a worker stands for the time that its work takes, and is no wait.
+    """
+    if threading.get_ident() != engine.test_thread:
+        return False
+    sort = OTHER
+    while frame is not None and not frame.f_code.co_filename.endswith(_TASK_STEP):
+        place = engine.places.of(frame.f_code)
+        if place.sort != OTHER:
+            sort = place.sort
+        frame = frame.f_back
+    return sort == TEST
+
+
 def _more(engine, seconds, factor):
     more = seconds * (factor - 1)
     return min(more, engine.plan.cap / 1000) if engine.plan.cap else more
@@ -101,7 +124,7 @@ def _more(engine, seconds, factor):
 
 def _tell(engine, place, id, frame):
     line = frame.f_lineno
-    engine.stretched(id, line, place.text(line), place.sort == 2)
+    engine.stretched(id, line, place.text(line), place.sort == TEST)
 
 
 class Slowed:

@@ -69,8 +69,9 @@ class Engine:
     def end(self):
         """The test is over: no more delays, and whoever sleeps goes on at once."""
         self.active = False
-        self._gate.release()
+        gate = self._gate
         self._new_gate()
+        gate.release()
 
     def site(self, id, kind, line, text, test):
         """The site of this id; two places may share one."""
@@ -96,11 +97,11 @@ class Engine:
 
     def wait(self, site, role):
         """Delay this thread. A thread that runs an event loop is never blocked."""
-        if site.done or in_loop():
+        gate = self._gate  # before the look at active: see end
+        if site.done or not self.active or in_loop():
             return
         seconds = self.decide(site, role)
         if seconds > 0:
-            gate = self._gate
             if gate.acquire(True, seconds):
                 gate.release()
         elif seconds < 0:

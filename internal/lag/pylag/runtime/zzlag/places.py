@@ -8,6 +8,7 @@ among the calls of its function, an await among its awaits.
 import bisect
 import dis
 import fnmatch
+import inspect
 import linecache
 import os
 import re
@@ -54,6 +55,8 @@ _STANDARD = {
     ("mock.py", "__call__"): plans.DOUBLE,
 }
 
+_FUNCTION = inspect.CO_OPTIMIZED  # the body of a class or module has it not
+
 _STDLIB = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
 _HOMES = {_STDLIB, _STDLIB + "concurrent/futures/", _STDLIB + "unittest/"}
 
@@ -88,7 +91,7 @@ class Place:
             self._read()
         if awaited:  # a suspended frame stands one instruction before the await, or right behind it
             return max(1, bisect.bisect_right(self._awaits, at + 2))
-        return bisect.bisect_left(self._calls, at) + 1
+        return max(1, bisect.bisect_right(self._calls, at))  # CPython 3.11 stands behind the call, in its cache
 
     def in_loop(self, at):
         """Whether the instruction at this offset is inside a loop of its function."""
@@ -123,7 +126,7 @@ class Places:
         else:
             func = qualified_name(code)
         place = Place(code, sort, file, func, standard)
-        if sort != OTHER and code.co_name not in _SILENT:
+        if sort != OTHER and code.co_name not in _SILENT and code.co_flags & _FUNCTION:
             place.entry = self._entry(place, plans.CALL)
             place.start = self._entry(place, plans.START)
         self.known[id(code)] = place
@@ -212,5 +215,4 @@ else:
             if hasattr(const, "co_code"):
                 name = prefix + const.co_name
                 names[const.co_name, const.co_firstlineno] = name
-                in_function = const.co_flags & 1  # CO_OPTIMIZED: no class body
-                _collect(const, name + (".<locals>." if in_function else "."), names)
+                _collect(const, name + (".<locals>." if const.co_flags & _FUNCTION else "."), names)
