@@ -190,7 +190,9 @@ func (s *session) measure(ctx context.Context, st *store, header triage.Report, 
 		return triage.Report{}, errors.Join(err, os.RemoveAll(dir))
 	}
 	defer live.Close()
-	limited := pipeline.Limited{Runner: live, Deadline: began.Add(s.cfg.Budget)}
+	// The budget is for measuring: waiting for another run on this machine, and
+	// making the trees ready, are not held against it.
+	limited := pipeline.Limited{Runner: live, Deadline: time.Now().Add(s.cfg.Budget)}
 	in := input(header)
 	in.Record, in.Observer = st.journal.Record, p
 	r, runErr := pipeline.Triage(ctx, in, &pipeline.Recorded{Trials: st.trials, Sites: header.Plan.Sites, Next: limited})

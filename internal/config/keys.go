@@ -26,7 +26,7 @@ type Key struct {
 var keys = []Key{
 	{Name: "version", Type: "1", Doc: "Version of the file's format."},
 	{Name: "suites", Type: "list of suites", Doc: "The test suites; without it they are detected."},
-	{Name: "budget", Type: "duration", Default: "10m", Doc: "Time for one check.",
+	{Name: "budget", Type: "duration", Default: "10m", Doc: "Time to measure one check in, from when both trees are ready.",
 		set: func(c *Config, s string) (err error) { c.Budget, err = duration(s, minBudget, maxBudget); return }},
 	{Name: "max-trials", Type: "number", Doc: "Most runs per test; without it the stopping rule decides.",
 		set: func(c *Config, s string) (err error) { c.MaxTrials, err = integer(s, 1, maxTrials); return }},
