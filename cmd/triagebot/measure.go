@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,7 @@ goes on from there.`,
   triagebot measure --test 'example.com/app/mail.TestDispatch/retry'
   triagebot measure -- go test -race -tags integration ./...
   triagebot measure --resume`,
+		Args: onlyBehindDash,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.command = args
 			err := runMeasure(c.Context(), f, s)
@@ -52,6 +54,15 @@ goes on from there.`,
 	}
 	f.register(c)
 	return c
+}
+
+// onlyBehindDash refuses words before "--": they are meant as something else than
+// the suite's command.
+func onlyBehindDash(c *cobra.Command, args []string) error {
+	if len(args) > 0 && c.ArgsLenAtDash() != 0 {
+		return fmt.Errorf("reading arguments: %q is not a flag: name a report with --report, and put the suite's command after --", args[0])
+	}
+	return nil
 }
 
 func runMeasure(ctx context.Context, f *measureFlags, s streams) error {
@@ -200,6 +211,9 @@ func (s *session) measure(ctx context.Context, st *store, header triage.Report, 
 	r.Cost.WallMS = float64(time.Since(began).Milliseconds())
 	r.Cost.SetupMS = float64(s.setup.Milliseconds())
 	r.Cost.Builds, r.Cost.BuildMS = stats.Builds, stats.BuildMS
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	r.Cost.MemoryMB = float64(mem.Sys >> 20)
 	if skipped := live.Skipped(); len(skipped) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no lag in %d files, for example %s", len(skipped), skipped[0]))
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -37,6 +38,7 @@ func (c *check) judge() ([]triage.Evidence, []triage.Verdict) {
 	verdicts := make(map[triage.Target]triage.Verdict, len(c.targets))
 	for _, t := range c.targets {
 		e, v := classify.Judge(c.in.Policy, c.current(t))
+		v.Trial = cmp.Or(v.Trial, firstHead(t.c.Trials))
 		v.Reproduce = reproduction(v)
 		evidence = append(evidence, e)
 		verdicts[v.Target] = v
@@ -50,7 +52,9 @@ func (c *check) judge() ([]triage.Evidence, []triage.Verdict) {
 		}
 		all = append(all, measured...)
 		for _, f := range g.Others {
-			all = append(all, classify.Share(measured, f))
+			v := classify.Share(measured, f)
+			v.Reproduce = reproduction(v)
+			all = append(all, v)
 		}
 	}
 	return evidence, c.inOrder(all)
@@ -67,6 +71,17 @@ func (c *check) inOrder(vs []triage.Verdict) []triage.Verdict {
 		return []triage.Verdict{}
 	}
 	return vs
+}
+
+// firstHead is the first trial on head: what is replayed of a red that did not
+// come back. It is 0 when there is none.
+func firstHead(trials []triage.Trial) int {
+	for _, t := range trials {
+		if t.Arm.Side == triage.Head {
+			return t.Seq
+		}
+	}
+	return 0
 }
 
 func reproduction(v triage.Verdict) string {
