@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -232,6 +233,9 @@ func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.O
 	defer spool.Close()
 	argv, env := splitEnv(c.Argv)
 	res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: argv, Env: slices.Concat(s.env, env), Timeout: s.cfg.Budget, Sink: spool})
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		return nil, "", fmt.Errorf("running the suite: there is no %q on head: correct the command after --", argv[0])
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("running the suite: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -42,8 +43,11 @@ exits 0 when the trial ends as it is recorded, and 1 when it does not.`,
   triagebot replay report.json --markdown
   triagebot replay report.json --trial 9
   triagebot replay report.json --trial 9 --side base`,
-		Args: cobra.ExactArgs(1),
+		Args: oneReport,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
 			r, err := readReportFile(args[0])
 			if err != nil {
 				return err
@@ -64,6 +68,25 @@ exits 0 when the trial ends as it is recorded, and 1 when it does not.`,
 	addSettings(fl, &f.settings, "fail-on")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	return c
+}
+
+func oneReport(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("reading arguments: replay takes the path of one report, not %d, as in %q", len(args), "triagebot replay "+filepath.Join(defaultOut, reportFile))
+	}
+	return nil
+}
+
+// check refuses flags that no report could make sense of.
+func (f *replayFlags) check() error {
+	var side triage.Side
+	if f.side != "" && side.UnmarshalText([]byte(f.side)) != nil {
+		return fmt.Errorf("reading --side: %q is not head or base", f.side)
+	}
+	if f.side != "" && f.trial == 0 {
+		return errors.New("reading --side: it needs --trial")
+	}
+	return nil
 }
 
 // rejudge runs the procedure over the recorded trials.
@@ -129,7 +152,7 @@ func replayTrial(ctx context.Context, f *replayFlags, r triage.Report, s streams
 	req := old.Request
 	if f.side != "" {
 		if err := req.Arm.Side.UnmarshalText([]byte(f.side)); err != nil {
-			return fmt.Errorf("reading --side: %w", err)
+			return err
 		}
 	}
 	var plan *triage.LagPlan

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -41,6 +42,9 @@ func execute(ctx context.Context, args []string, s streams) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	code := exitCode(err)
+	if code == exitError && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted before anything was measured")
+	}
 	if code == exitError {
 		fmt.Fprintln(s.err, "triagebot: "+oneLine(err))
 	}
@@ -61,6 +65,9 @@ it is, how sure that is, why, and how to see it again.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w: see %q", err, c.CommandPath()+" --help")
+	})
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)

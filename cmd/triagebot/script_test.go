@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 			"verdict":   cmdVerdict,
 			"stopped":   cmdStopped,
 			"trials":    cmdTrials,
+			"waitfor":   cmdWaitFor,
 			"prefix":    cmdPrefix,
 			"signal":    cmdSignal,
 			"edit":      cmdEdit,
@@ -156,7 +157,7 @@ func cmdRefused(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("standard error is not one line from triagebot")
 	case !regexp.MustCompile(args[0]).MatchString(line):
 		ts.Fatalf("the error does not match %q", args[0])
-	case strings.Contains(text, "exit status") || strings.Count(text, ": ") > 6 || len(text) > 400:
+	case strings.Contains(text, "exit status") || strings.Count(text, ": ") > 5 || len(text) > 400:
 		ts.Fatalf("the error is a chain, not a sentence")
 	}
 	if _, err := os.Stat(ts.MkAbs(defaultOut)); err == nil {
@@ -220,6 +221,18 @@ func cmdTrials(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		if time.Now().After(deadline) {
 			ts.Fatalf("%d trials after a minute", bytes.Count(b, []byte{'\n'}))
+		}
+	}
+}
+
+// cmdWaitFor: "waitfor GLOB" waits until a file is there.
+func cmdWaitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("no %s after a minute", args[0])
 		}
 	}
 }

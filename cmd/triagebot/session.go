@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -152,12 +153,14 @@ func (s *session) checkGo(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("looking for Go: there is none on the PATH: install Go, or put it on the PATH")
 	case err != nil:
-		return fmt.Errorf("looking for Go: %w: install Go, or put it on the PATH", err)
+		return fmt.Errorf("looking for Go: %w", err)
 	}
 	out := string(res.Output)
 	if res.Exit != 0 && (strings.Contains(out, "requires go >=") || strings.Contains(out, "toolchain not available") || strings.Contains(out, "invalid go version")) {
-		return fmt.Errorf("looking for Go: %s: install that version of Go, or allow it with GOTOOLCHAIN=auto", lastLine(out))
+		return fmt.Errorf("looking for Go: %s: install that version of Go, or allow it with GOTOOLCHAIN=auto", strings.TrimPrefix(lastLine(out), "go: "))
 	}
 	return nil
 }

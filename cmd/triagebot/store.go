@@ -50,6 +50,9 @@ func refuseLoss(dir string) error {
 
 // createStore makes the folder anew and writes down what is to be done.
 func createStore(dir string, header triage.Report) (*store, error) {
+	if err := refuseLoss(dir); err != nil { // the run that was waited for may have left it unfinished
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making --out: %w", err)
 	}
@@ -115,7 +118,7 @@ func (s *store) Close() error { return s.journal.Close() }
 func readReportFile(path string) (triage.Report, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return triage.Report{}, fmt.Errorf("reading report: %w", err)
+		return triage.Report{}, fmt.Errorf("reading report %w", reason(err, path))
 	}
 	defer f.Close()
 	r, err := report.Decode(f)
