@@ -56,7 +56,7 @@ type Want struct {
 	Reasons []triage.Reason `yaml:"reasons"`
 	// IfBaseRed must be among them too when a plain trial on base was red.
 	IfBaseRed []triage.Reason `yaml:"if_base_red"`
-	Cause   *WantCause      `yaml:"cause"`
+	Cause     *WantCause      `yaml:"cause"`
 }
 
 // WantCause is the expected cause of a failure under lag.
