@@ -178,6 +178,30 @@ func TestDeadlineInFrontOfARaceIsSeenThrough(t *testing.T) {
 	}
 }
 
+// The stretch of a time-out that has to fire soon (a probe that finds a dead
+// peer) is a red of its own, whatever is delayed: the sleep is found without it.
+func TestStretchThatIsRedAloneDoesNotLeadTheSearch(t *testing.T) {
+	p := dispatch(t)
+	p.faults = append(p.faults,
+		fault{windows: []window{{path: []int{3, 4}, ms: 4}}, kind: triage.CauseFixedSleep, clock: 1})
+	harmed := func(plan triage.LagPlan) (triage.Trial, error) {
+		trial, err := p.run(plan)
+		if plan.Stretch.Timeouts > 1 && plan.Stretch.Sleeps <= 1 {
+			trial.Outcome, trial.Failure = triage.Fail, &triage.Failure{Signature: wanted}
+		}
+		return trial, err
+	}
+	plan, first, ok := reveal(p)
+	if !ok {
+		t.Fatal("the ladder does not reveal the program")
+	}
+	in := Input{Plan: plan, Red: first, Reference: wanted, Sites: p.siteMap()}
+	c := explainOK(t, in, harmed).Cause
+	if c.Kind != triage.CauseFixedSleep || c.Sites[0].Line != 20 {
+		t.Errorf("cause %+v", c)
+	}
+}
+
 func TestUnstableRedClaimsNoSite(t *testing.T) {
 	for name, spoil := range map[string]func(*program){
 		"never red again":     func(p *program) { p.faults, p.flaky = nil, 0 },

@@ -58,10 +58,21 @@ func (s *session) wholeStretched(set []unit) answer {
 	}
 	s.reserve = s.keep(reserveMinimise)
 	got := s.settle(p)
-	if got == red && s.last.DurationMS <= stretchSlower*max(plain, s.in.Red.DurationMS) {
-		s.base.Stretch = p.Stretch
+	if got != red || s.last.DurationMS > stretchSlower*max(plain, s.in.Red.DurationMS) {
+		return got
 	}
+	if !s.harmless(p.Stretch) {
+		return neither
+	}
+	s.base.Stretch = p.Stretch
 	return got
+}
+
+// harmless reports whether a stretch alone leaves the test green. Where it does
+// not (a time-out that must fire soon is now late), a red under delays and
+// stretch says nothing of the delays.
+func (s *session) harmless(st triage.Stretch) bool {
+	return s.ask(triage.LagPlan{Version: triage.PlanVersion, Name: "stretched", CleanupMS: s.base.CleanupMS, Stretch: st}) == green
 }
 
 // classify stretches the clocks just above the least dose and builds the cause.
