@@ -1,0 +1,60 @@
+'use strict';
+// Whose code a file is: the project's, its tests', or neither.
+
+const fs = require('fs');
+const path = require('path');
+const { fileURLToPath } = require('url');
+
+// What counts as test code: by directory, or by name.
+const TEST = new RegExp([
+  String.raw`(^|/)(__tests__|__mocks__|tests?|specs?|e2e|fakes?|mocks?|fixtures|testing)/`,
+  String.raw`[._-](test|spec)\.[cm]?[jt]sx?$`,
+  String.raw`(^|/)(test|spec)([-_.][^/]*)?\.[cm]?[jt]sx?$`,
+].join('|'), 'i');
+
+// Configuration and set-up of the runners: neither delayed nor stretched.
+const CONFIG = /(^|\/)(vite|vitest|jest|mocha|babel|webpack|rollup|playwright)[^/]*[.-](config|setup|workspace|global)[^/]*$|(^|\/)\.[^/]+$|\.config\.[cm]?[jt]s$/;
+
+/** Names the files below one root. */
+class Places {
+  constructor(root) {
+    this.roots = [...new Set([path.resolve(root), real(root)])].map((r) => r + path.sep);
+    this.known = new Map();
+  }
+
+  /** The file's place, {file, test} with the path relative to the root; null when it is no project's. */
+  of(name) {
+    if (typeof name !== 'string' || name === '') return null;
+    let place = this.known.get(name);
+    if (place === undefined) {
+      place = this.find(name);
+      this.known.set(name, place);
+    }
+    return place;
+  }
+
+  find(name) {
+    let full;
+    try {
+      full = name.startsWith('file:') ? fileURLToPath(name) : name;
+    } catch {
+      return null;
+    }
+    full = full.replace(/[?#].*$/, '');
+    const root = path.isAbsolute(full) && this.roots.find((r) => full.startsWith(r));
+    if (!root) return null;
+    const file = full.slice(root.length).split(path.sep).join('/');
+    if (/(^|\/)(node_modules|\.git|\.yarn|\.pnpm)\//.test(file) || CONFIG.test(file)) return null;
+    return { full, file, test: TEST.test(file) };
+  }
+}
+
+function real(p) {
+  try {
+    return fs.realpathSync(p);
+  } catch {
+    return p;
+  }
+}
+
+module.exports = { Places };

@@ -1,0 +1,57 @@
+'use strict';
+// Dispatch lag for Node 20 and up: moves time where the code under test hands
+// work over. A process loads this file with NODE_OPTIONS=--require; it finds the
+// path of its plan in TRIAGEBOT_LAG_PLAN and that of its log in
+// TRIAGEBOT_LAG_LOG, and TRIAGEBOT_TREE is the root that sites are named below.
+// Without a plan nothing is installed: no hook, no patch, and acorn is not loaded.
+//
+//   plan.cjs     what to delay: the plan, its sites and doses
+//   engine.cjs   carries a delay out, within the plan's budget, and logs it
+//   places.cjs   whose code is it
+//   rewrite.cjs  puts the calls of the hooks into a source (acorn.cjs parses it)
+//   compile.cjs  catches the ways by which sources are compiled
+//   loader.mjs   the same for Node's own ES module loader before 22.15
+
+const fs = require('fs');
+
+/** Reads the plan. One that cannot be carried out ends the process: a trial
+ * that silently ran without its lag would be counted as one with it. */
+function load(path) {
+  const { Plan } = require('./plan.cjs');
+  try {
+    return new Plan(fs.readFileSync(path, 'utf8'));
+  } catch (e) {
+    fs.writeSync(2, `triagebot lag: plan ${path}: ${e.message}\n`);
+    process.exit(2);
+  }
+}
+
+function open(path) {
+  try {
+    return path ? fs.openSync(path, 'a', 0o644) : -1;
+  } catch (e) {
+    fs.writeSync(2, `triagebot lag: log ${path}: ${e.message}\n`);
+    process.exit(2);
+  }
+}
+
+const IO = ['readFile', 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'rm', 'rmdir', 'unlink', 'rename', 'stat', 'lstat', 'readdir', 'access', 'open', 'copyFile'];
+
+function install() {
+  const plan = load(process.env.TRIAGEBOT_LAG_PLAN);
+  if (!plan.acts()) return null;
+  const { Engine } = require('./engine.cjs');
+  const { Places } = require('./places.cjs');
+  const { rewrite } = require('./rewrite.cjs');
+  const places = new Places(process.env.TRIAGEBOT_TREE || process.cwd());
+  const transform = (code, filename, type) => {
+    const place = places.of(filename);
+    return place ? rewrite(code, place, plan, type) : code;
+  };
+  const engine = new Engine(plan, open(process.env.TRIAGEBOT_LAG_LOG));
+  engine.markIO(fs.promises, IO);
+  require('./compile.cjs').install(transform, engine.hooks());
+  return transform;
+}
+
+module.exports = { transform: process.env.TRIAGEBOT_LAG_PLAN ? install() : null };

@@ -1,0 +1,275 @@
+'use strict';
+// Rewrites a source so that it passes through our hooks where time can be moved.
+//
+// Only what the plan picks is rewritten, but every site is counted, so that the
+// ids do not depend on the plan. Nothing is inserted that holds a line break:
+// the lines of a stack stay what they were.
+
+const fs = require('fs');
+const Module = require('module');
+const acorn = require('./acorn.cjs');
+
+const HOOKS = '__zzlag';
+const MAX_TEXT = 160;
+
+// Worth parsing at all?
+const WORTH = /\bawait\b|\.(then|catch|finally)\b|\bset(Timeout|Immediate)\b|\b[tT]ime[oO]ut\b|\.now\(|\b(sleep|delay)\b/;
+
+// Callback-style functions of Node's own modules whose callback comes in a later macrotask.
+const CALLBACKS = new Set(['readFile', 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'readdir', 'stat', 'lstat', 'unlink', 'rename', 'rm', 'rmdir',
+  'copyFile', 'access', 'open', 'fsync', 'realpath', 'exec', 'execFile', 'lookup', 'resolve4', 'randomBytes', 'pbkdf2', 'scrypt', 'gzip', 'gunzip', 'deflate', 'inflate']);
+
+const SLEEP_CALL = /^(sleep|delay|pause|setTimeoutPromise)(Ms|For)?$/i;
+const TIMEOUT_KEY = /^(timeout|timeoutMs|timeoutMillis|deadlineMs|maxWait|ttl|ttlMs)$/;
+const FUNCTION = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
+const LOOP = /^(For|While|DoWhile)/;
+
+/** The name that a callee ends with. */
+function calleeName(callee) {
+  if (callee.type === 'Identifier') return callee.name;
+  if (callee.type === 'MemberExpression' && !callee.computed) return callee.property.name;
+  if (callee.type === 'SequenceExpression') return calleeName(callee.expressions[callee.expressions.length - 1]); // (0, x.sleep)(5)
+  return '';
+}
+
+const isFunction = (n) => !!n && FUNCTION.test(n.type);
+const isNow = (n) => n.type === 'CallExpression' && n.callee.type === 'MemberExpression' && calleeName(n.callee) === 'now' && n.arguments.length === 0;
+const isElapsed = (n) => n.type === 'BinaryExpression' && n.operator === '-' && isNow(n.left);
+
+/** Whether a part of the tree, nested functions left out, has a node for which test holds. */
+function contains(n, test, into = false) {
+  if (!n || typeof n.type !== 'string') return false;
+  if (test(n)) return true;
+  return children(n).some(([, c]) => (into || !isFunction(c)) && contains(c, test, into));
+}
+
+function children(n) {
+  const found = [];
+  for (const key in n) {
+    const v = n[key];
+    if (Array.isArray(v)) for (const x of v) { if (x && typeof x.type === 'string') found.push([key, x]); }
+    else if (v && typeof v.type === 'string') found.push([key, v]);
+  }
+  return found;
+}
+
+/** The name that a parent gives to an unnamed function or class. */
+function nameFor(parent, key) {
+  const of = (n) => n && (n.name || (typeof n.value === 'string' && n.value)) || '';
+  if (key === 'value' && parent.key) return of(parent.key);
+  if (key === 'init') return of(parent.id);
+  if (key === 'right' && parent.type === 'AssignmentExpression') return parent.left.type === 'MemberExpression' ? of(parent.left.property) : of(parent.left);
+  return '';
+}
+
+/** What the code at a place stands in. */
+class Scope {
+  constructor(o) { Object.assign(this, o); }
+  with(o) { return new Scope({ ...this, ...o }); }
+}
+
+/** One pass over one source. */
+class Rewriter {
+  constructor(code, place, plan) {
+    this.code = code;
+    this.place = place;
+    this.plan = plan;
+    this.counts = new Map();
+    this.inserts = new Map();
+    this.lines = null;
+    this.map = inlineMap(code);
+  }
+
+  run(ast) {
+    this.statements = statementStarts(ast);
+    this.visit(ast, new Scope({ fn: '', cls: '', loop: false, race: false, params: [] }), null, '');
+    if (this.inserts.size === 0) return this.code;
+    let out = '';
+    let last = 0;
+    for (const pos of [...this.inserts.keys()].sort((a, b) => a - b)) {
+      const { open, close } = this.inserts.get(pos);
+      out += this.code.slice(last, pos) + close.join('') + open.join('');
+      last = pos;
+    }
+    return out + this.code.slice(last);
+  }
+
+  /** Puts text around [start, end): what is put first stands outermost. */
+  around(start, end, before, after) {
+    this.at(start).open.push(before);
+    this.at(end).close.unshift(after);
+  }
+
+  at(pos) {
+    let e = this.inserts.get(pos);
+    if (!e) this.inserts.set(pos, e = { open: [], close: [] });
+    return e;
+  }
+
+  visit(n, scope, parent, key) {
+    if (isFunction(n)) {
+      const name = (n.id && n.id.name) || nameFor(parent, key) || '';
+      scope = scope.with({
+        fn: [scope.cls || scope.fn, name].filter(Boolean).join('.'), cls: '', loop: false, race: false,
+        params: n.params.map((p) => (p.type === 'AssignmentPattern' ? p.left.name : p.name)),
+      });
+    } else if (/^Class(Decl|Expr)/.test(n.type)) {
+      scope = scope.with({ cls: [scope.fn, (n.id && n.id.name) || nameFor(parent, key)].filter(Boolean).join('.') });
+    } else if (LOOP.test(n.type)) {
+      scope = scope.with({ loop: true });
+    } else if (n.type === 'CallExpression' && calleeName(n.callee) === 'race') {
+      scope = scope.with({ race: true });
+    }
+    if (n.type === 'AwaitExpression') this.awaited(n, scope);
+    else if (n.type === 'CallExpression') this.call(n, scope);
+    else if (n.type === 'Property' && parent.type === 'ObjectExpression') this.option(n, scope);
+    else if (n.type === 'BinaryExpression') this.deadline(n, scope);
+    for (const [k, c] of children(n)) {
+      this.visit(c, scope, n, k);
+    }
+  }
+
+  awaited(n, scope) {
+    const x = n.argument;
+    const callee = (x.callee && x.callee.name) || '';
+    if (/^__vi/.test(callee) || x.type === 'ImportExpression') return; // vite's own imports, and dynamic ones
+    if (contains(x, (c) => c.type === 'AwaitExpression')) return; // what is awaited inside would count as its own crossing
+    const k = this.key('wake', n, scope);
+    if (!k) return;
+    // A statement may not begin with a bracket: the line above need not end with a semicolon.
+    const guard = this.statements.has(n.start) ? 'void 0,' : '';
+    this.around(n.start, n.end, `${guard}(${HOOKS}.w(${HOOKS}.t(),`, `,${k},globalThis)?await ${HOOKS}.d():${HOOKS}.v())`);
+    this.around(x.start, x.end, `${HOOKS}.x((`, `),${k},globalThis)`);
+  }
+
+  call(n, scope) {
+    const name = calleeName(n.callee);
+    const args = n.arguments;
+    if (args.some((a) => a.type === 'SpreadElement')) return;
+    const last = args[args.length - 1];
+    if (n.callee.type === 'Identifier' && (name === 'setTimeout' || name === 'setImmediate')) {
+      this.wrap('start', n, scope, n.callee, 'T');
+      if (name === 'setTimeout') this.timerClock(n, scope);
+    } else if (n.callee.type === 'Identifier' && name === 'clearImmediate') {
+      this.around(n.callee.start, n.callee.end, `${HOOKS}.C(`, ')');
+    } else if (n.callee.type === 'MemberExpression' && /^(then|catch|finally)$/.test(name)) {
+      for (const a of args.slice(0, 2)) this.wrap('wake', a, scope, a, 'c');
+    } else if (CALLBACKS.has(name) && args.length > 1 && isFunction(last)) {
+      this.wrap('wake', last, scope, last, 'c');
+    } else if (SLEEP_CALL.test(name) && args.length >= 1 && !isFunction(args[0])) {
+      this.clock(scope.race ? 'timeout' : 'sleep', n, scope, args[0]);
+    } else if (name === 'timeout' && n.callee.type === 'MemberExpression' && n.callee.object.name === 'AbortSignal' && args.length === 1) {
+      this.clock('timeout', n, scope, args[0]);
+    }
+  }
+
+  /** A timer that resolves is a sleep, one that rejects or aborts bounds a wait; any other is neither. */
+  timerClock(n, scope) {
+    const [f, ms] = n.arguments;
+    if (!ms || !f) return;
+    const inHelper = SLEEP_CALL.test(scope.fn.split('.').pop()); // its callers are the sites
+    const fails = contains(f, (c) => c.type === 'ThrowStatement' || (c.type === 'CallExpression' && /^(reject|abort|rej|fail)$/.test(calleeName(c.callee))), true)
+      || (f.type === 'Identifier' && /^rej/.test(f.name));
+    if (fails || scope.race) this.clock('timeout', n, scope, ms);
+    else if (scope.params.length > 0 && !inHelper && contains(f, (c) => c.type === 'Identifier' && c.name === scope.params[0], true)) {
+      this.clock('sleep', n, scope, ms);
+    }
+  }
+
+  /** {timeout: ms} */
+  option(n, scope) {
+    const name = n.key.name || n.key.value;
+    if (!n.computed && !n.shorthand && TIMEOUT_KEY.test(name) && n.kind === 'init' && !n.method && !isFunction(n.value)) {
+      this.clock('timeout', n, scope, n.value);
+    }
+  }
+
+  /** Date.now() + ms, and Date.now() - start > ms */
+  deadline(n, scope) {
+    if (n.operator === '+' && (isNow(n.left) || isNow(n.right))) this.clock('timeout', n, scope, isNow(n.left) ? n.right : n.left);
+    else if (/^[<>]=?$/.test(n.operator) && isElapsed(n.left)) this.clock('timeout', n, scope, n.right);
+    else if (/^[<>]=?$/.test(n.operator) && isElapsed(n.right)) this.clock('timeout', n, scope, n.left);
+  }
+
+  wrap(kind, n, scope, target, hook) {
+    const k = this.key(kind, n, scope);
+    if (k) this.around(target.start, target.end, `${HOOKS}.${hook}(`, `,${k},globalThis)`);
+  }
+
+  clock(kind, n, scope, ms) {
+    if (kind === 'sleep' && scope.loop) return; // the interval of a poll
+    const k = this.key(kind, n, scope);
+    if (k) this.around(ms.start, ms.end, `${HOOKS}.k((`, `),${k},globalThis)`);
+  }
+
+  /** Counts a site, and is the string literal that describes it when the plan wants it. */
+  key(kind, n, scope) {
+    const fn = scope.fn || '<module>';
+    const slot = `${fn}:${kind}`;
+    const ordinal = (this.counts.get(slot) || 0) + 1;
+    this.counts.set(slot, ordinal);
+    const id = `${this.place.file}:${slot}:${ordinal}`;
+    const clock = kind === 'timeout' || kind === 'sleep';
+    if (!(clock ? this.plan.stretches(id, kind) : this.plan.picks(id, kind, this.place.test))) return '';
+    const { line, text } = this.line(n.loc.start);
+    return JSON.stringify([id, kind, line, this.place.test ? 1 : 0, text].join('\0')).replace(/\u2028|\u2029/g, ' ');
+  }
+
+  /** The line of the original source. */
+  line(loc) {
+    let line = loc.line;
+    const e = this.map && this.map.findEntry(line - 1, loc.column);
+    if (e && e.originalLine !== undefined) line = e.originalLine + 1;
+    if (this.lines === null) this.lines = (this.map ? original(this.map, this.place.full) : this.code).split('\n');
+    return { line, text: (this.lines[line - 1] || '').trim().slice(0, MAX_TEXT) };
+  }
+}
+
+function inlineMap(code) {
+  const at = code.lastIndexOf('sourceMappingURL=data:application/json');
+  const m = at < 0 ? null : /^[^,]*;base64,([A-Za-z0-9+/=]+)/.exec(code.slice(at));
+  try {
+    return m && new Module.SourceMap(JSON.parse(Buffer.from(m[1], 'base64').toString()));
+  } catch {
+    return null;
+  }
+}
+
+function original(map, full) {
+  const { sources, sourcesContent } = map.payload;
+  if (sources && sources.length === 1 && sourcesContent && sourcesContent[0]) return sourcesContent[0];
+  try {
+    return fs.readFileSync(full, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Where expression statements begin. */
+function statementStarts(n, found = new Set()) {
+  if (n.type === 'ExpressionStatement') found.add(n.start);
+  for (const [, c] of children(n)) statementStarts(c, found);
+  return found;
+}
+
+/**
+ * The source with hooks, or the source itself when there is nothing to do or it
+ * cannot be parsed. Type is "module" or "script"; a script may be the wrapped
+ * text of a module, with awaits of its own.
+ */
+function rewrite(code, place, plan, type) {
+  if (!WORTH.test(code) || code.includes(HOOKS + '.')) return code;
+  let ast;
+  try {
+    ast = acorn.parse(code, {
+      ecmaVersion: 'latest', sourceType: type, locations: true, allowHashBang: true, allowReturnOutsideFunction: true,
+      allowAwaitOutsideFunction: true, allowSuperOutsideMethod: true, allowImportExportEverywhere: true,
+    });
+  } catch (e) {
+    if (process.env.TRIAGEBOT_LAG_DEBUG) process.stderr.write(`triagebot lag: ${place.file}: ${e.message}\n`);
+    return code;
+  }
+  return new Rewriter(code, place, plan).run(ast);
+}
+
+module.exports = { rewrite, HOOKS };

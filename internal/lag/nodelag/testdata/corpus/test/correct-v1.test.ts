@@ -1,0 +1,11 @@
+import { describe, it, expect, vi, afterEach } from 'vitest'
+import { mkdtempSync, rmSync, readdirSync, writeFileSync } from 'node:fs'
+import os from 'node:os'; import path from 'node:path'
+import { once } from 'node:events'
+import { Dispatcher, Registry, Placement, Journal, Lease, Store, Sessions, Poller, Deadline, Debounced, Micro, Backoff } from '../src/core'
+import { FakeTmux, sleep } from './fakes'
+afterEach(() => { vi.useRealTimers() })
+const tmp = () => mkdtempSync(path.join(os.tmpdir(), 'dl-'))
+describe('correct', () => {
+  it('v1 waitFor the outcome', async () => { const t = new FakeTmux(), r = new Registry(), d = new Dispatcher(t, r); d.submit('a'); await vi.waitFor(() => expect(r.rows.get('a')).toBe('pane-a'), { timeout: 5000 }) })
+})

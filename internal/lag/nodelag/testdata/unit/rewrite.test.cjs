@@ -1,0 +1,88 @@
+'use strict';
+const test = require('node:test');
+const assert = require('node:assert');
+const vm = require('node:vm');
+const { rewrite } = require('../../runtime/rewrite.cjs');
+const { Plan } = require('../../runtime/plan.cjs');
+const { Engine } = require('../../runtime/engine.cjs');
+
+const plan = (o = {}) => new Plan(JSON.stringify({ version: 1, kinds: ['wake', 'start'], min_ms: 5, max_ms: 5, ...o }));
+const place = { file: 'src/a.js', full: '/x/src/a.js', test: false };
+
+/** The ids that a rewritten source holds, each once, in the order of the text. */
+const ids = (code, p = plan(), type = 'module') => [...new Set([...rewrite(code, place, p, type).matchAll(/"(src\/a\.js:[^"]*?)\\u0000/g)].map((m) => m[1]))];
+
+test('ids are file, function, kind and ordinal', () => {
+  assert.deepEqual(ids('class A { async m() { await x(); await y() } }\nconst f = async () => { await z() }\nawait q()'),
+    ['src/a.js:A.m:wake:1', 'src/a.js:A.m:wake:2', 'src/a.js:f:wake:1', 'src/a.js:<module>:wake:1']);
+});
+
+test('an unnamed function counts with the one it stands in', () => {
+  assert.deepEqual(ids('function f() { g(async () => { await x() }); setTimeout(h, 1); setTimeout(h, 2) }'),
+    ['src/a.js:f:wake:1', 'src/a.js:f:start:1', 'src/a.js:f:start:2']);
+});
+
+test('ids do not depend on what a plan picks', () => {
+  const only = plan({ decisions: [{ site: 'src/a.js:f:wake:2', ms: 1, hit: 0 }] });
+  assert.deepEqual(ids('async function f() { await a(); await b(); await c() }', only), ['src/a.js:f:wake:2']);
+});
+
+test('awaits that await inside, imports and those of vite have no site', () => {
+  assert.deepEqual(ids('await f(await g())'), ['src/a.js:<module>:wake:1']);
+  assert.deepEqual(ids('await import("x"); const a = await __vi_import__("y")'), []);
+});
+
+test('clocks: sleeps, time-outs and deadlines, and no others', () => {
+  const p = plan({ kinds: [], stretch: { timeouts: 10, sleeps: 10 } });
+  const kinds = (code) => ids(code, p).map((id) => id.split(':').slice(1).join(':'));
+  assert.deepEqual(kinds('async function f() { await sleep(20) }'), ['f:sleep:1']);
+  assert.deepEqual(kinds('async function f() { await new Promise((r) => setTimeout(r, 20)) }'), ['f:sleep:1']);
+  assert.deepEqual(kinds('async function f() { while (x) await sleep(20) }'), []);
+  assert.deepEqual(kinds('const sleep = (ms) => new Promise((r) => setTimeout(r, ms))'), []);
+  assert.deepEqual(kinds('function f() { return Promise.race([g(), sleep(250)]) }'), ['f:timeout:1']);
+  assert.deepEqual(kinds('function f() { setTimeout(() => reject(new Error("x")), 99) }'), ['f:timeout:1']);
+  assert.deepEqual(kinds('function f() { setTimeout(() => { n++ }, 30) }'), []);
+  assert.deepEqual(kinds('waitFor(() => x, { timeout: 300 })'), ['<module>:timeout:1']);
+  assert.deepEqual(kinds('function f() { const at = Date.now() + ttl; while (Date.now() - t0 < 50) ; }'), ['f:timeout:1', 'f:timeout:2']);
+  assert.deepEqual(kinds('AbortSignal.timeout(50)'), ['<module>:timeout:1']);
+});
+
+test('a source without anything to do, or that does not parse, stays what it was', () => {
+  for (const code of ['const a = 1', 'await (', 'async function f() { await x() }']) {
+    assert.equal(rewrite(code, place, plan({ kinds: [] }), 'module'), code);
+  }
+});
+
+test('lines stay where they were', () => {
+  const code = 'async function f() {\n  await a()\n  return b().then(c,\n    d)\n}';
+  assert.equal(rewrite(code, place, plan(), 'module').split('\n').length, code.split('\n').length);
+});
+
+// Each source evaluates to a promise of its value.
+const SAMES = [
+  ['a value', '(async () => (await 5) + 1)()', 6],
+  ['brackets', '(async () => await (((1, 2))))()', 2],
+  ['precedence', '(async () => await 1 + await 2 * 3)()', 7],
+  ['a nested await', '(async () => await id(await id(3)))()', 3],
+  ['an optional call', '(async () => { const o = null; return await o?.f() })()', undefined],
+  ['no semicolons', '(async () => {\n  let a = id\n  await a(1)\n  if (a) await a(2)\n  else await a(3)\n  return a(4)\n})()', 4],
+  ['a conditional statement', '(async () => { let n = 0\n await id(1) ? n = 1 : n = 2\n return n })()', 1],
+  ['then with both arms', 'Promise.reject(1).then(null, (e) => e + 1)', 2],
+  ['a rejection', '(async () => { try { await Promise.reject(4) } catch (e) { return e } })()', 4],
+  ['a template', '(async () => `${await id("x")}`)()', 'x'],
+  ['a generator', '(async () => { async function* g() { yield await id(1); yield await id(2) } let s = 0; for await (const x of g()) s += x; return s })()', 3],
+  ['timers with arguments', 'new Promise((r) => setTimeout(r, 1, "late"))', 'late'],
+  ['a cleared immediate', 'new Promise((r) => { const h = setImmediate(() => r("ran")); clearImmediate(h); setTimeout(r, 20, "cleared") })', 'cleared'],
+  ['a local setTimeout', '(() => { const setTimeout = (a) => a; return setTimeout(7) })()', 7],
+  ['this in a callback', '(() => { const o = { then(f) { return f.call(this, 1) } }; return o.then(function () { return this === o }) })()', true],
+];
+for (const [name, code, want] of SAMES) {
+  test(`means the same: ${name}`, async () => {
+    const engine = new Engine(plan({ min_ms: 3, max_ms: 3 }), -1);
+    globalThis.__zzlag = engine.hooks();
+    globalThis.id = async (v) => v;
+    const out = rewrite(code, place, plan(), 'script');
+    assert.equal(await vm.runInThisContext(code), want);
+    assert.equal(await vm.runInThisContext(out), want);
+  });
+}
