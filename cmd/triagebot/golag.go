@@ -6,6 +6,7 @@ import (
 	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/lag/golag"
 	"github.com/triagebot/triagebot/internal/pipeline"
+	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -17,7 +18,11 @@ type goEngine struct {
 }
 
 func (e goEngine) Instrument(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
-	in, err := golag.Instrument(ctx, exec, golag.Spec{Tree: tree, Package: pkg, Dir: pkgDir, Flags: e.flags, Env: e.env, Out: out})
+	var in *golag.Instrumentation
+	var err error
+	proc.Aside(func() { // go/packages starts the go command in a group of its own
+		in, err = golag.Instrument(ctx, exec, golag.Spec{Tree: tree, Package: pkg, Dir: pkgDir, Flags: e.flags, Env: e.env, Out: out})
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ type orphanage struct {
 	// process before exec started them.
 	inherited            map[identity]bool
 	self, group, session int
+	// aside counts the calls of Aside in progress: the reaper waits for their end.
+	aside int
 }
 
 // begin makes this process a child subreaper and starts the reaper. Without it
@@ -46,12 +48,33 @@ func (o *orphanage) begin() {
 func (o *orphanage) reap() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.aside > 0 {
+		return
+	}
 	for _, c := range o.children() {
 		if c.alive() || o.leaders[c.pid] || c.pgrp == o.group || o.inherited[c.id()] {
 			continue
 		}
 		_, _ = unix.Wait4(c.pid, nil, unix.WNOHANG, nil)
 	}
+}
+
+// Aside runs f, which starts children in groups of their own by other means than
+// [Run], as golang.org/x/tools/go/packages does with the go command. It awaits
+// them all; meanwhile no orphan is reaped, so that none of them is taken for one.
+// No Run may be in progress, save those of f.
+func Aside(f func()) {
+	adopt.mu.Lock()
+	adopt.aside++
+	adopt.mu.Unlock()
+	defer func() {
+		adopt.mu.Lock()
+		adopt.aside--
+		adopt.mu.Unlock()
+		adopt.once.Do(adopt.begin)
+		adopt.reap()
+	}()
+	f()
 }
 
 // kill ends one orphan. Only a child of ours is touched, and only while the

@@ -11,7 +11,8 @@
 // an init would: a test that polls for the end of its own daemon must not see a
 // zombie. The reaper leaves alone every child that is in this process's own
 // group, which is where os/exec puts it; a program that uses this package must
-// therefore start children in other groups or sessions through Run only.
+// therefore start children in other groups or sessions through Run only, or
+// within [Aside].
 //
 // On other Unix systems only the group is swept. On Windows only the leader is
 // killed: there are no process groups, and job objects are not used.

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestSweepFindsWhatOutlivesTheLeader(t *testing.T) {
@@ -73,6 +75,23 @@ func TestOrphansAreReapedWhileTheTreeRuns(t *testing.T) {
 	if r.Exit != 0 || string(r.Output) != "reaped\n" {
 		t.Errorf("got %+v: %q", r, r.Output)
 	}
+}
+
+func TestChildOfOthersInItsOwnGroupIsNotReapedAside(t *testing.T) {
+	run(t, Spec{Argv: []string{"true"}, Env: os.Environ()}) // the reaper is at work
+	Aside(func() {
+		c := exec.Command("true")
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+		}
+		adopt.reap()
+		if err := c.Wait(); err != nil {
+			t.Errorf("the child was taken for an orphan: %v", err)
+		}
+	})
 }
 
 func TestConcurrentRunsDoNotTouchEachOther(t *testing.T) {
