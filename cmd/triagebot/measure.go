@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -108,10 +107,11 @@ func newRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) 
 	if err != nil {
 		return none, noCfg, err
 	}
-	defer sess.ws.Close()
+	defer sess.Close()
 	if err := sess.find(ctx, f, &c, p); err != nil {
 		return none, noCfg, err
 	}
+	sess.addReach(ctx, c.failures)
 	header, err := sess.header(c)
 	if err != nil {
 		return none, noCfg, err
@@ -141,7 +141,7 @@ func resumeRun(ctx context.Context, f *measureFlags, p *progress, began time.Tim
 	if err != nil {
 		return triage.Report{}, config.Config{}, err
 	}
-	defer sess.ws.Close()
+	defer sess.Close()
 	if got := sess.ws.Tree(triage.Head).Rev.SHA; got != header.Check.Head.SHA {
 		return triage.Report{}, config.Config{}, fmt.Errorf("resuming: %s was measured on head %.12s, which is %.12s now: begin anew with another --out", f.out, header.Check.Head.SHA, got)
 	}
@@ -192,21 +192,17 @@ func (s *session) header(c collected) (triage.Report, error) {
 
 // measure runs the procedure and writes the report, whatever ended it.
 func (s *session) measure(ctx context.Context, st *store, header triage.Report, p *progress, began time.Time) (triage.Report, error) {
-	dir, err := os.MkdirTemp("", "triagebot-")
+	live, err := s.runner(len(header.Plan.Ladder) > 0, p)
 	if err != nil {
-		return triage.Report{}, fmt.Errorf("making the working directory: %w", err)
-	}
-	live, err := s.runner(dir, len(header.Plan.Ladder) > 0, p)
-	if err != nil {
-		return triage.Report{}, errors.Join(err, os.RemoveAll(dir))
+		return triage.Report{}, err
 	}
 	defer live.Close()
 	// The budget is for measuring: waiting for another run on this machine, and
 	// making the trees ready, are not held against it.
 	limited := pipeline.Limited{Runner: live, Deadline: time.Now().Add(s.cfg.Budget)}
 	in := input(header)
-	in.Record, in.Observer = st.journal.Record, p
-	r, runErr := pipeline.Triage(ctx, in, &pipeline.Recorded{Trials: st.trials, Sites: header.Plan.Sites, Next: limited})
+	in.Record, in.Observer = st.recorder(live.Site), p
+	r, runErr := pipeline.Triage(ctx, in, &pipeline.Recorded{Trials: st.trials, Sites: st.sites, Next: limited})
 	stats := live.Stats()
 	r.Cost.WallMS = float64(time.Since(began).Milliseconds())
 	r.Cost.SetupMS = float64(s.setup.Milliseconds())
@@ -217,10 +213,11 @@ func (s *session) measure(ctx context.Context, st *store, header triage.Report, 
 	if skipped := live.Skipped(); len(skipped) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no lag in %d files, for example %s", len(skipped), skipped[0]))
 	}
-	if err := st.finish(r); err != nil {
-		return r, errors.Join(runErr, err)
+	err = st.finish(r)
+	if runErr != nil {
+		return r, fmt.Errorf("%w: what was measured is in %s, go on with --resume", runErr, st.dir)
 	}
-	return r, runErr
+	return r, err
 }
 
 // maxSingles bounds the rungs with one delay each: a test passes few places

@@ -38,6 +38,9 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 	add("Delays tried", rungs(r, v.Target)...)
 	add("Left behind", leftovers(r, v.Target)...)
 	var warnings []prose
+	if reach := failureOf(r, v.Target).Reach; reach != nil && reach.Changed > 0 {
+		warnings = append(warnings, reachText(*reach))
+	}
 	for _, s := range w.evidence.Warnings {
 		warnings = append(warnings, sentence(quote(s)))
 	}
@@ -46,6 +49,20 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 		out = append(out, section{title: "Reproduce", command: command(v.Reproduce)})
 	}
 	return append(out, failureSection(r, w)...)
+}
+
+// reachText says what the changed files have to do with the test. It is a hint
+// for the reader, and says so where it could be taken for an excuse.
+func reachText(r triage.Reach) prose {
+	switch {
+	case r.Loaded == r.Changed && r.Changed == 1:
+		return say("The one file that the change touches is in a folder that the test is built from: ", name(r.First), ".")
+	case r.Loaded > 0:
+		return say(fmt.Sprintf("The test is built from folders with %d of the %d files that the change touches, for example ", r.Loaded, r.Changed), name(r.First), ".")
+	case r.Changed == 1:
+		return say("The one file that the change touches is in no folder that the test is built from; that is a hint, no proof.")
+	}
+	return say(fmt.Sprintf("None of the %d files that the change touches is in a folder that the test is built from; that is a hint, no proof.", r.Changed))
 }
 
 // counts says in a sentence each what the arms measured.

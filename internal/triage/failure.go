@@ -49,6 +49,22 @@ type Failure struct {
 	// Seed is the order seed of the run that was red ("-test.shuffle" of Go),
 	// 0 when the order was the source's or is not known.
 	Seed int64 `json:"seed,omitempty"`
+	// Reach is what the pull request's files have to do with the test; nil when
+	// that is not known.
+	Reach *Reach `json:"reach,omitempty"`
+}
+
+// Reach tells how many of the changed files a test can have loaded. It is a
+// prior that is printed, and never part of a verdict: data, configuration and
+// tools reach a test in other ways.
+type Reach struct {
+	// Changed is the number of files that differ between base and head, Loaded
+	// how many of them stand in or below a folder of a package that the test is
+	// built from.
+	Changed int `json:"changed"`
+	Loaded  int `json:"loaded"`
+	// First is one of the loaded files, empty for none.
+	First string `json:"first,omitempty"`
 }
 
 // Result is the outcome of one test in one process.
