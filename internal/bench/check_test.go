@@ -1,0 +1,168 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/triagebot/triagebot/internal/proc"
+	"github.com/triagebot/triagebot/internal/report"
+	"github.com/triagebot/triagebot/internal/sampletest"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+const samplesDir = "../../testdata/samples"
+
+// oneRed are samples with one red test that ends soon by itself: what a person
+// waits for when a fast test is red.
+var oneRed = []string{
+	"regression", "broken-on-base", "flake", "made-worse", "race-on-base", "race-by-head", "fixed-sleep",
+	"two-outcomes", "late-writer", "honest-deadline", "lost-event",
+}
+
+// check is one run of triagebot measure as a process.
+type check struct {
+	wall time.Duration
+	// setUp is the time from the start of the process to its first build.
+	setUp time.Duration
+	// peakMB is the largest resident set of the process itself, in MiB; the
+	// compilers and tests that it starts are not in it.
+	peakMB float64
+	report triage.Report
+}
+
+// own is the time that was neither a build nor a test's own, in milliseconds.
+func (c check) own() float64 { return ms(c.wall) - c.report.Cost.BuildMS - c.report.Cost.TrialMS }
+
+func buildTriagebot(t testing.TB) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "triagebot")
+	cmd := exec.Command("go", "build", "-o", bin, "../../cmd/triagebot")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building triagebot: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// measure runs triagebot on a built sample.
+func measure(t testing.TB, bin string, s sampletest.Sample, r sampletest.Repo) check {
+	t.Helper()
+	out := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, s.Args(r, out)...)
+	cmd.Dir = r.Dir
+	cmd.Env = append(proc.CleanEnv(os.Environ()), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GOFLAGS=", "GOPROXY=off")
+	lines, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c check
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended, peak := make(chan struct{}), make(chan float64)
+	go watchPeak(cmd.Process.Pid, ended, peak)
+	var said strings.Builder
+	for in := bufio.NewScanner(lines); in.Scan(); {
+		if c.setUp == 0 && strings.HasPrefix(in.Text(), "building ") {
+			c.setUp = time.Since(began)
+		}
+		fmt.Fprintln(&said, in.Text())
+	}
+	err = cmd.Wait()
+	c.wall = time.Since(began)
+	close(ended)
+	c.peakMB = <-peak
+	if err != nil {
+		t.Fatalf("measuring %s: %v\n%s", s.Name, err, said.String())
+	}
+	f, err := os.Open(filepath.Join(out, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if c.report, err = report.Decode(f); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// watchPeak reads the high-water mark of a process's memory until it has ended.
+// The rusage of a child does not do: it holds the largest of its children too.
+func watchPeak(pid int, ended <-chan struct{}, peak chan<- float64) {
+	most := 0.0
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if mb, ok := highWater(pid); ok {
+			most = max(most, mb)
+		}
+		select {
+		case <-ended:
+			peak <- most
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// highWater is VmHWM of proc(5) in MiB; not there on other systems than Linux.
+func highWater(pid int) (float64, bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0, false
+	}
+	_, rest, ok := strings.Cut(string(b), "VmHWM:")
+	if !ok {
+		return 0, false
+	}
+	kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+	return kb / 1024, err == nil
+}
+
+// checks are the runs of one sample; the first, which warms the caches, is not among them.
+type checks struct {
+	name string
+	runs []check
+	// said is the verdict of the last run.
+	said string
+}
+
+func timeChecks(t testing.TB, bin, name string, rounds int) checks {
+	t.Helper()
+	s, err := sampletest.Load(filepath.Join(samplesDir, name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := checks{name: name}
+	for i := range rounds + 1 {
+		run := measure(t, bin, s, r)
+		if i > 0 {
+			c.runs = append(c.runs, run)
+		}
+		c.said = run.report.Verdicts[0].Class.String()
+	}
+	return c
+}
+
+func (c checks) each(f func(check) float64) []float64 {
+	var xs []float64
+	for _, r := range c.runs {
+		xs = append(xs, f(r))
+	}
+	return xs
+}
