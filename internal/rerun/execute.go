@@ -41,7 +41,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	if err != nil {
 		return t, err
 	}
-	defer removeAll(m.dir)
+	defer RemoveAll(m.dir)
 	spec := triage.RunSpec{
 		Prepared: p, Tree: r.cfg.Trees[t.Arm.Side], Target: t.Target, Scope: t.Arm.Scope,
 		Seed: t.Seed, Timeout: r.cfg.Timeout, Detector: t.Arm.Detector,

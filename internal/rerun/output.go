@@ -67,9 +67,9 @@ func leftFiles(tmp string) []triage.Leftover {
 	return left
 }
 
-// removeAll deletes a directory, also one with read-only directories in it, as a
+// RemoveAll deletes a directory, also one with read-only directories in it, as a
 // test leaves when its TMPDIR held a Go module cache.
-func removeAll(dir string) error {
+func RemoveAll(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}

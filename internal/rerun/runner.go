@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,7 +74,7 @@ type Runner struct {
 
 // New makes a runner. Close removes what it built.
 func New(cfg Config) (*Runner, error) {
-	for _, d := range []string{"bin", "tmp", "lag"} {
+	for _, d := range []string{"bin", "tmp", "lag", "build"} {
 		if err := os.MkdirAll(filepath.Join(cfg.Dir, d), 0o700); err != nil {
 			return nil, fmt.Errorf("making the working directory: %w", err)
 		}
@@ -82,7 +83,7 @@ func New(cfg Config) (*Runner, error) {
 }
 
 // Close removes binaries, overlays and what is left of trials.
-func (r *Runner) Close() error { return removeAll(r.cfg.Dir) }
+func (r *Runner) Close() error { return RemoveAll(r.cfg.Dir) }
 
 // Stats tells what was used so far.
 func (r *Runner) Stats() Stats { return r.stats }
@@ -151,12 +152,13 @@ func unbuilt(t triage.Trial, p *prepared) (triage.Trial, bool) {
 }
 
 // exec is the triage.Exec handed to adapters and engines: a build under the
-// clean environment.
+// clean environment. Its temporary directory is ours, for what a tool leaves
+// there when it is killed at the end of the budget.
 func (r *Runner) exec(ctx context.Context, c triage.Command) ([]byte, triage.End, error) {
 	res, err := proc.Run(ctx, proc.Spec{
 		Dir:       c.Dir,
 		Argv:      c.Argv,
-		Env:       append(append([]string{}, r.cfg.Env...), c.Env...),
+		Env:       slices.Concat(r.cfg.Env, []string{"TMPDIR=" + filepath.Join(r.cfg.Dir, "build"), "GOTMPDIR="}, c.Env),
 		Timeout:   buildTimeout,
 		OutputCap: maxSpool,
 	})
