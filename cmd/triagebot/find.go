@@ -137,7 +137,7 @@ func (s *session) packagesOf(ctx context.Context, test string, mods []gotest.Mod
 		argv := slices.Concat([]string{"go", "test", "-list", "^" + top + "$"}, s.adapter.Flags, []string{"./..."})
 		res, err := proc.Run(ctx, proc.Spec{
 			Dir: filepath.Join(s.ws.Tree(triage.Head).Dir, filepath.FromSlash(m.Dir)), Argv: argv,
-			Env: append(slices.Clone(s.env), s.adapter.Env...), Timeout: s.cfg.Budget, OutputCap: 64 << 20,
+			Env: s.before(s.adapter.Env...), Timeout: s.cfg.Budget, OutputCap: 64 << 20,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("looking for %s: %w", test, err)
@@ -225,14 +225,14 @@ func withJSON(argv []string) []string {
 // runCommand runs one command of the suite. A red one whose output names no test
 // is itself the red.
 func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.Options) ([]triage.Failure, string, error) {
-	spool, err := os.CreateTemp("", "triagebot-suite-*")
+	spool, err := os.CreateTemp(s.dir, "suite-*")
 	if err != nil {
 		return nil, "", fmt.Errorf("running the suite: %w", err)
 	}
 	defer os.Remove(spool.Name())
 	defer spool.Close()
 	argv, env := splitEnv(c.Argv)
-	res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: argv, Env: slices.Concat(s.env, env), Timeout: s.cfg.Budget, Sink: spool})
+	res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: argv, Env: s.before(env...), Timeout: s.cfg.Budget, Sink: spool})
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
 		return nil, "", fmt.Errorf("running the suite: there is no %q on head: correct the command after --", argv[0])
 	}

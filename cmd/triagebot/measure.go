@@ -137,6 +137,12 @@ func resumeRun(ctx context.Context, f *measureFlags, p *progress, began time.Tim
 		f.head = header.Check.Head.SHA
 	}
 	f.base = header.Check.Base.SHA
+	if f.settings.TrialTimeout == 0 {
+		f.settings.TrialTimeout = time.Duration(header.Plan.TrialTimeoutMS) * time.Millisecond
+	}
+	if f.settings.Budget == 0 {
+		f.settings.Budget = time.Duration(header.Plan.BudgetMS) * time.Millisecond
+	}
 	sess, err := open(ctx, f, p)
 	if err != nil {
 		return triage.Report{}, config.Config{}, err
@@ -172,6 +178,9 @@ func (s *session) header(c collected) (triage.Report, error) {
 		Seed:           s.cfg.Seed,
 		Alpha:          s.cfg.Alpha,
 		LagPlans:       map[string]triage.LagPlan{},
+	}
+	if !s.adapter.Race {
+		plan.Detector = "race"
 	}
 	for _, p := range plans {
 		plan.Ladder = append(plan.Ladder, p.ID())

@@ -40,6 +40,9 @@ func (p *progress) Measuring(t triage.Target, n, total int, doing string) {
 func (p *progress) Finished(t triage.Trial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if t.Start.Before(p.began) {
+		return // of the run that is resumed
+	}
 	p.count++
 	if p.live {
 		p.draw(fmt.Sprintf("%s  (%d trials, %s)", p.head, p.count, time.Since(p.began).Round(time.Second)))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,7 +20,6 @@ type replayFlags struct {
 	repo     string
 	trial    int
 	side     string
-	format   string
 	markdown bool
 	html     bool
 	json     bool
@@ -100,17 +98,20 @@ func rejudge(ctx context.Context, r triage.Report) (triage.Report, error) {
 	}
 	again, err := pipeline.Triage(ctx, input(r), rec)
 	if err == nil && rec.Left() > 0 {
-		err = fmt.Errorf("%d of its trials are not asked for", rec.Left())
+		err = pipeline.ErrDiverged
 	}
-	if err != nil {
-		return r, fmt.Errorf("judging the report again (written by triagebot %s): %w", r.Tool.Version, err)
-	}
-	return again, nil
+	return again, err
 }
 
 func replayReport(ctx context.Context, f *replayFlags, r triage.Report, path string, s streams) error {
+	changed := func(what string) error {
+		return fmt.Errorf("replaying %q (written by triagebot %s): %s: it was changed, or the policy was", path, r.Tool.Version, what)
+	}
 	again, err := rejudge(ctx, r)
-	if err != nil {
+	switch {
+	case errors.Is(err, pipeline.ErrDiverged):
+		return changed("its trials are not the ones that its failures lead to")
+	case err != nil:
 		return err
 	}
 	if err := render(s, again, f); err != nil {
@@ -121,7 +122,7 @@ func replayReport(ctx context.Context, f *replayFlags, r triage.Report, path str
 		return err
 	}
 	if !bytes.Equal(was.Bytes(), is.Bytes()) {
-		return fmt.Errorf("replaying %s: its trials lead to other verdicts than it holds (written by triagebot %s): it was changed, or the policy was", path, r.Tool.Version)
+		return changed("its trials lead to other verdicts than it holds")
 	}
 	if fails(f.settings, again.Verdicts) {
 		return errPolicy
@@ -179,14 +180,10 @@ func runOne(ctx context.Context, f *replayFlags, r triage.Report, req triage.Req
 	if err != nil {
 		return triage.Trial{}, err
 	}
-	defer sess.ws.Close()
-	dir, err := os.MkdirTemp("", "triagebot-")
+	defer sess.Close()
+	run, err := sess.runner(plan != nil, p)
 	if err != nil {
-		return triage.Trial{}, fmt.Errorf("making the working directory: %w", err)
-	}
-	run, err := sess.runner(dir, plan != nil, p)
-	if err != nil {
-		return triage.Trial{}, errors.Join(err, os.RemoveAll(dir))
+		return triage.Trial{}, err
 	}
 	defer run.Close()
 	return run.Run(ctx, req, plan)

@@ -17,10 +17,13 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/triagebot/triagebot/internal/report"
 	"github.com/triagebot/triagebot/internal/triage"
 	"golang.org/x/tools/txtar"
 )
+
+const schemaPath = "../../docs/report-v1.schema.json"
 
 func TestScripts(t *testing.T) {
 	p := testscript.Params{
@@ -38,6 +41,7 @@ func TestScripts(t *testing.T) {
 			"verdict":   cmdVerdict,
 			"stopped":   cmdStopped,
 			"trials":    cmdTrials,
+			"valid":     cmdValid,
 			"waitfor":   cmdWaitFor,
 			"prefix":    cmdPrefix,
 			"signal":    cmdSignal,
@@ -145,6 +149,7 @@ func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
 // gets: exit code 2, nothing on standard output, one line that matches on
 // standard error, and no ./triagebot-out.
 func cmdRefused(ts *testscript.TestScript, _ bool, args []string) {
+	_, before := os.Stat(ts.MkAbs(defaultOut))
 	if got := exitOf(ts, append([]string{"triagebot"}, args[1:]...)); got != exitError {
 		ts.Fatalf("exit code %d, want %d", got, exitError)
 	}
@@ -160,7 +165,7 @@ func cmdRefused(ts *testscript.TestScript, _ bool, args []string) {
 	case strings.Contains(text, "exit status") || strings.Count(text, ": ") > 5 || len(text) > 400:
 		ts.Fatalf("the error is a chain, not a sentence")
 	}
-	if _, err := os.Stat(ts.MkAbs(defaultOut)); err == nil {
+	if _, err := os.Stat(ts.MkAbs(defaultOut)); before != nil && err == nil {
 		ts.Fatalf("%s was made", defaultOut)
 	}
 }
@@ -200,6 +205,21 @@ func cmdVerdict(ts *testscript.TestScript, _ bool, args []string) {
 		return
 	}
 	ts.Fatalf("no verdict on %q", args[1])
+}
+
+// cmdValid: "valid FILE" holds a report against the published JSON Schema.
+func cmdValid(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(schemaPath)
+	ts.Check(err)
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	ts.Check(err)
+	c := jsonschema.NewCompiler()
+	ts.Check(c.AddResource("report.json", schema))
+	compiled, err := c.Compile("report.json")
+	ts.Check(err)
+	r, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(compiled.Validate(r))
 }
 
 // cmdStopped: "stopped DIR WHY" compares plan.stopped.

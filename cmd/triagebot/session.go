@@ -30,6 +30,9 @@ type session struct {
 	command []string
 	env     []string
 	setup   time.Duration
+	// dir is a temporary directory of this run for all that it starts: what a
+	// killed tool leaves goes with it.
+	dir string
 }
 
 // open makes the trees, reads the configuration from base, and sets both trees up.
@@ -41,13 +44,42 @@ func open(ctx context.Context, f *measureFlags, p *progress) (*session, error) {
 		return nil, err
 	}
 	s := &session{ws: ws}
+	if err := s.makeDir(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if err := s.configure(f); err != nil {
-		return nil, errors.Join(err, ws.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.ready(ctx, f); err != nil {
-		return nil, errors.Join(err, ws.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+func (s *session) makeDir() error {
+	dir, err := os.MkdirTemp("", "triagebot-")
+	if err != nil {
+		return fmt.Errorf("making the working directory: %w", err)
+	}
+	s.dir = dir
+	return os.Mkdir(s.scratch(), 0o700)
+}
+
+// scratch is the TMPDIR of what runs before the trials, which have their own.
+func (s *session) scratch() string { return filepath.Join(s.dir, "scratch") }
+
+// before is the environment of what runs before the trials.
+func (s *session) before(env ...string) []string {
+	return slices.Concat(s.env, []string{"TMPDIR=" + s.scratch(), "GOTMPDIR="}, env)
+}
+
+// Close removes the trees and what this run needed.
+func (s *session) Close() error {
+	err := s.ws.Close()
+	if s.dir == "" {
+		return err
+	}
+	return errors.Join(err, rerun.RemoveAll(s.dir))
 }
 
 // configure merges flags, environment, the file of the base side, and defaults.
@@ -149,7 +181,7 @@ func (s *session) ready(ctx context.Context, f *measureFlags) error {
 // checkGo tells a missing or too old Go apart from a tree that does not build.
 func (s *session) checkGo(ctx context.Context) error {
 	dir := filepath.Join(s.ws.Tree(triage.Head).Dir, filepath.FromSlash(s.adapter.Dir))
-	res, err := proc.Run(ctx, proc.Spec{Dir: dir, Argv: []string{"go", "list", "-m"}, Env: s.env, Timeout: time.Minute})
+	res, err := proc.Run(ctx, proc.Spec{Dir: dir, Argv: []string{"go", "list", "-m"}, Env: s.before(), Timeout: time.Minute})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -171,11 +203,11 @@ func lastLine(s string) string {
 }
 
 // runner makes what carries out trials on the session's trees.
-func (s *session) runner(dir string, lagged bool, p *progress) (*rerun.Runner, error) {
+func (s *session) runner(lagged bool, p *progress) (*rerun.Runner, error) {
 	cfg := rerun.Config{
 		Adapter: s.adapter,
 		Trees:   map[triage.Side]string{},
-		Dir:     dir,
+		Dir:     filepath.Join(s.dir, "run"),
 		Env:     s.env,
 		Timeout: s.cfg.TrialTimeout,
 		Command: s.command, CommandDir: path.Join(s.ws.Prefix(), s.suite.Dir),
@@ -193,7 +225,7 @@ func (s *session) runner(dir string, lagged bool, p *progress) (*rerun.Runner, e
 		}
 	}
 	if lagged {
-		cfg.Engine = goEngine{flags: s.adapter.Flags, env: append(slices.Clone(s.env), s.adapter.Env...)}
+		cfg.Engine = goEngine{flags: s.adapter.Flags, env: s.before(s.adapter.Env...)}
 	}
 	return rerun.New(cfg)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -17,6 +18,7 @@ import (
 const (
 	headerFile  = "check.json"
 	journalFile = "trials.jsonl"
+	sitesFile   = "sites.json"
 	reportFile  = "report.json"
 	pageFile    = "report.md"
 	htmlFile    = "report.html"
@@ -28,6 +30,9 @@ type store struct {
 	dir     string
 	journal *rerun.Journal
 	trials  []triage.Trial
+	// sites are those that the trials name: a resumed run must search for a cause
+	// with what the first knew, and has not instrumented anything yet.
+	sites map[string]triage.Site
 }
 
 // unfinished reports whether the folder holds a run that was killed before it
@@ -53,10 +58,20 @@ func createStore(dir string, header triage.Report) (*store, error) {
 	if err := refuseLoss(dir); err != nil { // the run that was waited for may have left it unfinished
 		return nil, err
 	}
+	_, missing := os.Stat(dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making --out: %w", err)
 	}
-	for _, name := range []string{journalFile, reportFile, pageFile, htmlFile} {
+	s, err := beginStore(dir, header)
+	if err != nil && missing != nil {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, err
+}
+
+// beginStore clears the folder of an earlier run.
+func beginStore(dir string, header triage.Report) (*store, error) {
+	for _, name := range []string{journalFile, sitesFile, reportFile, pageFile, htmlFile} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("clearing --out: %w", err)
 		}
@@ -80,7 +95,47 @@ func openStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{dir: dir, journal: j, trials: trials}, nil
+	s := &store{dir: dir, journal: j, trials: trials, sites: map[string]triage.Site{}}
+	b, err := os.ReadFile(filepath.Join(dir, sitesFile))
+	if err == nil {
+		err = json.Unmarshal(b, &s.sites)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("reading %s: %w", sitesFile, err), j.Close())
+	}
+	return s, nil
+}
+
+// recorder keeps each finished trial, and first the sites that it names.
+func (s *store) recorder(lookUp func(id string) (triage.Site, bool)) func(triage.Trial) error {
+	return func(t triage.Trial) error {
+		known := len(s.sites)
+		for _, d := range t.Decisions {
+			s.learn(d.Site, lookUp)
+		}
+		for _, id := range t.Stretched {
+			s.learn(id, lookUp)
+		}
+		if len(s.sites) > known {
+			b, err := json.Marshal(s.sites)
+			if err != nil {
+				return fmt.Errorf("recording sites: %w", err)
+			}
+			if err := writeFile(filepath.Join(s.dir, sitesFile), b); err != nil {
+				return err
+			}
+		}
+		return s.journal.Record(t)
+	}
+}
+
+func (s *store) learn(id string, lookUp func(string) (triage.Site, bool)) {
+	if _, ok := s.sites[id]; ok {
+		return
+	}
+	if site, ok := lookUp(id); ok {
+		s.sites[id] = site
+	}
 }
 
 // resumeStore opens the folder of an interrupted run.
@@ -123,7 +178,7 @@ func readReportFile(path string) (triage.Report, error) {
 	defer f.Close()
 	r, err := report.Decode(f)
 	if err != nil {
-		return triage.Report{}, fmt.Errorf("reading %s: %w", path, err)
+		return triage.Report{}, fmt.Errorf("reading %q: %w", path, reason(err, path))
 	}
 	return r, nil
 }
@@ -137,7 +192,7 @@ func writeFile(path string, b []byte) error {
 func writeWith(path string, fill func(io.Writer) error) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".triagebot-*")
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", filepath.Base(path), err)
+		return fmt.Errorf("writing %s: %w", path, errors.Unwrap(err))
 	}
 	defer os.Remove(tmp.Name())
 	err = fill(tmp)
@@ -149,6 +204,9 @@ func writeWith(path string, fill func(io.Writer) error) error {
 	}
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err // the name that it was written under says nothing
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Base(path), err)
