@@ -45,6 +45,9 @@ func (o Options) failure(t triage.Target, c crash) triage.Failure {
 	if c.phase == triage.PhaseTest {
 		f.Outcome = triage.Fail
 	}
+	if c.file == "" {
+		c.file = t.Package
+	}
 	if c.file != "" {
 		f.Location = triage.Location{File: c.file, Line: c.line, Func: testFunc(t.Test)}
 	}

@@ -59,13 +59,17 @@ func joinTest(classes []string, name string) string {
 	return strings.Join(append(append([]string{}, classes...), name), "::")
 }
 
-// maxDots bounds the search for a directory whose name has dots of its own.
-const maxDots = 10
+// Bounds on the search for the file of a JUnit name: parts at all, and gaps that
+// may have been dots of the name.
+const (
+	maxParts = 40
+	maxDots  = 8
+)
 
 // findFile looks for the file that these parts are: joined by slashes, or, as
 // names may hold dots, by dots at some places.
 func (o Options) findFile(parts []string) (string, bool) {
-	if o.Exists == nil {
+	if o.Exists == nil || len(parts) > maxParts {
 		return "", false
 	}
 	gaps := min(len(parts)-1, maxDots)

@@ -93,6 +93,9 @@ func numbers(s string) string {
 		if start > 1 && s[start-1] == '.' && wordByte(s[start-2]) {
 			continue // an address or a version
 		}
+		if end+1 < len(s) && s[end] == '.' && wordByte(s[end+1]) {
+			continue
+		}
 		if n := strings.TrimLeft(s[start:end], "-+"); len(n) <= 3 && reWant.MatchString(s[:start]) {
 			continue
 		}

@@ -94,22 +94,43 @@ func (l *logReader) read(r io.Reader) error {
 	}
 }
 
-// reStamp is what services put before a line: the columns of "gh run view
-// --log", a time stamp.
-var reStamp = regexp.MustCompile(`^(?:[^\t]*\t[^\t]*\t)?\x{FEFF}?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:?\d\d) ?`)
-
-// clean takes a service's time stamp, colours and the end off a line.
+// clean takes a service's columns and time stamp, colours and the end off a line.
 func clean(line []byte) []byte {
-	line = bytes.TrimRight(line, "\r\n")
-	if i := bytes.IndexByte(line, 'T'); i >= 10 {
-		if m := reStamp.FindIndex(line); m != nil {
-			line = line[m[1]:]
-		}
-	}
+	line = unstamp(bytes.TrimRight(line, "\r\n"))
 	if bytes.IndexByte(line, 0x1b) >= 0 {
 		line = reANSI.ReplaceAll(line, nil)
 	}
 	return line
+}
+
+// unstamp takes off what services put before a line: two columns, as "gh run
+// view --log" prints them, and a time stamp.
+func unstamp(line []byte) []byte {
+	rest := line
+	if bytes.IndexByte(rest[:min(len(rest), 200)], '\t') > 0 {
+		if cols := bytes.SplitN(rest, []byte{'\t'}, 3); len(cols) == 3 {
+			rest = cols[2]
+		}
+	}
+	rest = bytes.TrimPrefix(rest, []byte("\uFEFF"))
+	const form = "2006-01-02T15:04:05"
+	if len(rest) <= len(form) {
+		return line
+	}
+	for i := range len(form) {
+		digit := form[i] >= '0' && form[i] <= '9'
+		if c := rest[i]; digit && (c < '0' || c > '9') || !digit && c != form[i] {
+			return line
+		}
+	}
+	i := len(form)
+	for i < len(rest) && bytes.IndexByte([]byte(".0123456789:+-"), rest[i]) >= 0 {
+		i++
+	}
+	if i < len(rest) && rest[i] == 'Z' {
+		i++
+	}
+	return bytes.TrimPrefix(rest[i:], []byte{' '})
 }
 
 // The lines that part pytest's output.

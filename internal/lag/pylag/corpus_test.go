@@ -12,27 +12,33 @@ import (
 // racy are the corpus's racy tests: the rung that shows each, and what its cause
 // may be called.
 var racy = []struct {
-	test, rung string
-	kinds      []triage.CauseKind
+	file, test, rung string
+	kinds            []triage.CauseKind
 	// funcs are the functions that may lead the cause.
 	funcs []string
 }{
-	{"test_p1_attempt_poll", "doubles", race, []string{"Dispatcher._one", "Registry.register"}},
-	{"test_p1b_attempt_event_eventlog", "doubles", raceOrSleep, []string{"Dispatcher._one", "Registry.register", "Deduper.discard", "EventLog.emit", "test_p1b_attempt_event_eventlog"}},
-	{"test_p1c_mock_resubmit", "doubles", race, []string{"Dispatcher._one", "Registry.register", "Deduper.discard"}},
-	{"test_p2_fixed_sleep", "doubles", sleep, []string{"test_p2_fixed_sleep"}},
-	{"test_p3_lost_event", "test-50", race, []string{"test_p3_lost_event", "Bus.subscribe", "Sessions.create"}},
-	{"test_p4_writer_after_close", "worker-100", raceOrSleep, []string{"test_p4_writer_after_close", "Journal._w", "Journal._flush"}},
-	{"test_p5_two_outcomes", "single", race, []string{"Lease._renew", "Store.owner"}},
-	{"test_p9_deadline_vs_start", "worker-100", raceOrBudget, []string{"Deadline._run", "Deadline._prep"}},
-	{"test_p10_done_callback", "worker-100", raceOrSleep, []string{"test_p10_done_callback", "test_p10_done_callback.<locals>.<lambda>", "Pool._on_done", "Stats.inc"}},
-	{"test_p12_attr_after_callback", "doubles", raceOrSleep, []string{"test_p12_attr_after_callback", "Machine._go"}},
-	{"test_p12b_attr_after_list_append", "worker-10", race, []string{"Machine._go"}},
-	{"test_a1_attempt_event", "worker-10", race, []string{"ARegistry.register", "ADispatcher._run"}},
-	{"test_a2_fixed_sleep", "worker-100", sleep, []string{"test_a2_fixed_sleep.<locals>.go"}},
-	{"test_a3_unawaited_reaper", "worker-10", race, []string{"Placement._record"}},
-	{"test_a4_threadsafe_note", "worker-10", raceOrSleep, []string{"test_a4_threadsafe_note.<locals>.go", "Offload._work"}},
-	{"test_a5_lost_event", "test-50", race, []string{"Feed.subscribe", "test_a5_lost_event.<locals>.go"}},
+	{"test_flaky.py", "test_p1_attempt_poll", "doubles", race, []string{"Dispatcher._one", "Registry.register"}},
+	{"test_flaky.py", "test_p1b_attempt_event_eventlog", "doubles", raceOrSleep, []string{"Dispatcher._one", "Registry.register", "Deduper.discard", "EventLog.emit", "test_p1b_attempt_event_eventlog"}},
+	{"test_flaky.py", "test_p1c_mock_resubmit", "doubles", race, []string{"Dispatcher._one", "Registry.register", "Deduper.discard"}},
+	{"test_flaky.py", "test_p2_fixed_sleep", "doubles", sleep, []string{"test_p2_fixed_sleep"}},
+	{"test_flaky.py", "test_p3_lost_event", "test-50", race, []string{"test_p3_lost_event", "Bus.subscribe", "Sessions.create"}},
+	{"test_flaky.py", "test_p4_writer_after_close", "worker-100", raceOrSleep, []string{"test_p4_writer_after_close", "Journal._w", "Journal._flush"}},
+	{"test_flaky.py", "test_p5_two_outcomes", "single", race, []string{"Lease._renew", "Store.owner"}},
+	{"test_flaky.py", "test_p9_deadline_vs_start", "worker-100", raceOrBudget, []string{"Deadline._run", "Deadline._prep"}},
+	{"test_flaky.py", "test_p10_done_callback", "worker-100", raceOrSleep, []string{"test_p10_done_callback", "test_p10_done_callback.<locals>.<lambda>", "Pool._on_done", "Stats.inc"}},
+	{"test_flaky.py", "test_p12_attr_after_callback", "doubles", raceOrSleep, []string{"test_p12_attr_after_callback", "Machine._go"}},
+	{"test_flaky.py", "test_p12b_attr_after_list_append", "worker-10", race, []string{"Machine._go"}},
+	{"test_flaky.py", "test_a1_attempt_event", "worker-10", race, []string{"ARegistry.register", "ADispatcher._run"}},
+	{"test_flaky.py", "test_a2_fixed_sleep", "worker-100", sleep, []string{"test_a2_fixed_sleep.<locals>.go"}},
+	{"test_flaky.py", "test_a3_unawaited_reaper", "worker-10", race, []string{"Placement._record"}},
+	{"test_flaky.py", "test_a4_threadsafe_note", "worker-10", raceOrSleep, []string{"test_a4_threadsafe_note.<locals>.go", "Offload._work"}},
+	{"test_flaky.py", "test_a5_lost_event", "test-50", race, []string{"Feed.subscribe", "test_a5_lost_event.<locals>.go"}},
+	{"test_more.py", "test_timer_fixed_sleep", "worker-100", sleep, []string{"test_timer_fixed_sleep"}},
+	{"test_more.py", "test_child_attempt", "worker-100", raceOrSleep, []string{"test_child_attempt", "publish", "write"}},
+	{"test_more.py", "test_fork_attempt", "worker-100", raceOrSleep, []string{"test_fork_attempt", "publish", "write"}},
+	{"test_more.py", "test_executor_fixed_sleep", "worker-100", sleep, []string{"test_executor_fixed_sleep.<locals>.go"}},
+	{"test_more.py", "test_lost_notify", "test-50", race, []string{"test_lost_notify", "Gate.connect", "Gate.open_later"}},
+	{"test_more.py", "test_order_of_two", "single", race, []string{"Pair._first"}},
 }
 
 var (
@@ -44,7 +50,8 @@ var (
 
 // correct are the repaired variants; honest have a real deadline.
 var (
-	correct = []string{
+	correctMore = []string{"test_timer_ok", "test_child_ok", "test_fork_ok", "test_executor_ok", "test_lost_notify_ok", "test_order_of_two_ok"}
+	correct     = []string{
 		"test_p1_attempt_poll", "test_p1b_attempt_event_eventlog", "test_p1c_mock_resubmit", "test_p2_fixed_sleep",
 		"test_p3_lost_event", "test_p4_writer_after_close", "test_p5_two_outcomes", "test_p10_done_callback",
 		"test_p9_deadline_vs_start", "test_p12_attr_after_callback", "test_p12b_attr_after_list_append",
@@ -111,7 +118,7 @@ func TestRacyTestsAreRevealed(t *testing.T) {
 	l := newLab(t)
 	plain := 0
 	for _, c := range racy {
-		tg := target("test_flaky.py", c.test)
+		tg := target(c.file, c.test)
 		if l.run(tg, nil).Outcome.Red() {
 			plain++
 		}
@@ -138,13 +145,17 @@ func TestRacyTestsAreRevealed(t *testing.T) {
 
 func TestCorrectTestsStayGreen(t *testing.T) {
 	l := newLab(t)
-	for i, test := range correct {
+	for i, test := range append(slices.Clone(correct), correctMore...) {
+		file := "test_correct.py"
+		if i >= len(correct) {
+			file = "test_more.py"
+		}
 		names := []string{"doubles", "worker-10", "worker-100", "test-50"}
 		if testing.Short() {
 			names = names[i%4 : i%4+1]
 		}
 		for _, name := range names {
-			if tr := l.run(target("test_correct.py", test), rung(t, name)); tr.Outcome != triage.Pass {
+			if tr := l.run(target(file, test), rung(t, name)); tr.Outcome != triage.Pass {
 				t.Errorf("%s: %v on rung %s: %+v", test, tr.Outcome, name, tr.Failure)
 			}
 		}

@@ -94,8 +94,12 @@ def _silence(config):
             setattr(config.option, option, None)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config, parser, args):
     if _FENCE and _session is None:
+        if early_config.pluginmanager.hasplugin("pytest_cov"):  # it starts in this very hook
+            early_config.known_args_namespace.no_cov = True
+            early_config.known_args_namespace.cov_source = []
         args[:] = args + _arguments(early_config.pluginmanager)
 
 

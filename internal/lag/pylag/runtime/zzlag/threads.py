@@ -23,11 +23,12 @@ def install(engine):
     """Profile the threads that start from now on, if the plan concerns workers."""
     engine.places = Places(engine, os.environ.get("TRIAGEBOT_TREE") or os.getcwd())
     engine.test_hook = None
+    hook = None
     if engine.plan.concerns(plans.WORKER):
         hook = make_hook(engine, plans.WORKER)
         threading.setprofile(hook)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=lambda: sys.setprofile(hook) if engine.active else None)
+    if hasattr(os, "register_at_fork"):  # in a forked child the test's thread goes on as a worker
+        os.register_at_fork(after_in_child=lambda: sys.setprofile(hook) if engine.active else None)
     if engine.plan.concerns(plans.TEST):
         engine.test_hook = make_hook(engine, plans.TEST)
 
