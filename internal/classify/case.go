@@ -17,6 +17,9 @@ type Case struct {
 	// Causes has, for each rung that a [StepExplain] named, what the search for
 	// its cause came to; nil when it ended without one.
 	Causes map[string]*triage.Cause
+	// Detector is a detector of data races that the suite does not use itself and
+	// that is to be had here ("race"); empty for none.
+	Detector string
 	// HeadUnbuildable and BaseUnbuildable say why nothing can be run there.
 	HeadUnbuildable, BaseUnbuildable string
 	// Family is the number of measured tests of the check, Rejected how many of
@@ -50,9 +53,11 @@ const (
 	StepExplain
 	// StepScope: a probe or round with the whole package.
 	StepScope
+	// StepDetect: a run under the detector.
+	StepDetect
 )
 
-var stepNames = [...]string{"done", "plain", "ladder", "confirm", "explain", "scope"}
+var stepNames = [...]string{"done", "plain", "ladder", "confirm", "explain", "scope", "detect"}
 
 // String is the step's name for progress lines.
 func (k StepKind) String() string {

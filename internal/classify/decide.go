@@ -99,6 +99,9 @@ func (v *view) decideQuiet(p pair) decision {
 	if p.head.N() < v.p.QuietRuns {
 		return run(Step{Kind: StepPlain, Requests: []triage.Request{v.request(p.head.Arm, triage.Measure)}})
 	}
+	if d, ok := v.detect(p); ok {
+		return d
+	}
 	return v.notReproduced(p)
 }
 

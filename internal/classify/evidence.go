@@ -40,6 +40,9 @@ func (v *view) warnings() []string {
 	case v.source == measured && len(v.c.Trials) > 0:
 		out = append(out, "CI left no message, and no failure with a message was seen here")
 	}
+	if text := v.raceWarning(); text != "" {
+		out = append(out, text)
+	}
 	if _, foreign := v.ladderReds(); foreign {
 		out = append(out, "under lag head failed in another way, which does not count")
 	}
@@ -56,6 +59,9 @@ func describe(a triage.Arm) string {
 	}
 	if a.Lag != "" {
 		text += " under lag"
+	}
+	if a.Detector != "" {
+		text += " under the " + a.Detector + " detector"
 	}
 	return text
 }

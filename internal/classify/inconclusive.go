@@ -46,6 +46,9 @@ func (v *view) notReproduced(p pair) decision {
 	if foreign || p.head.Other > 0 || p.base.Other > 0 {
 		why = append(why, triage.ReasonSignatureMismatch)
 	}
+	if v.raceWarning() != "" {
+		why = append(why, triage.ReasonDataRace)
+	}
 	settle := fmt.Sprintf("%d more clean rounds would bound the rate at %s", p.head.N(),
 		percent(stats.Upper(p.head.Same, 2*p.head.N(), v.p.Confidence)))
 	if v.c.Red.Signature.IsZero() {

@@ -44,6 +44,9 @@ type Policy struct {
 	HiccupMS float64
 	// ScopeAfter rungs comes the run with the whole package.
 	ScopeAfter int
+	// DetectRuns under the race detector, on head and then on base, end a search
+	// that found nothing.
+	DetectRuns int
 	// AbsentRuns of "no such test" are believed.
 	AbsentRuns int
 	// EmptyRun is the number of trials in a row that say nothing after which an
@@ -96,6 +99,9 @@ const (
 	// The first rungs find nearly all races cheaply; order dependence is the next
 	// likely reason of "passes alone".
 	defaultScopeAfter = 4
+	// The detector sees a race whenever both accesses happen, in whatever order: two
+	// runs show most of those that twenty would.
+	defaultDetectRuns = 2
 	defaultAbsentRuns = 2
 	defaultEmptyRun   = 3
 	defaultEmptyTotal = 8
@@ -124,6 +130,7 @@ func DefaultPolicy() Policy {
 		HiccupMS:      defaultHiccupMS,
 		ScopeAfter:    defaultScopeAfter,
 		AbsentRuns:    defaultAbsentRuns,
+		DetectRuns:    defaultDetectRuns,
 		EmptyRun:      defaultEmptyRun,
 		EmptyTotal:    defaultEmptyTotal,
 		Confidence:    defaultConfidence,

@@ -91,6 +91,7 @@ func newCheck(in Input, run Runner) *check {
 				HeadUnbuildable: in.Report.Check.Head.Unbuildable,
 				BaseUnbuildable: in.Report.Check.Base.Unbuildable,
 				MaxTrials:       in.Report.Plan.MaxTrials,
+				Detector:        in.Report.Plan.Detector,
 			}})
 		}
 	}
@@ -211,6 +212,8 @@ func (c *check) doing(step classify.Step) string {
 		return "naming the cause"
 	case classify.StepScope:
 		return "with its whole package"
+	case classify.StepDetect:
+		return "under the race detector"
 	}
 	return ""
 }

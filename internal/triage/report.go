@@ -67,6 +67,8 @@ type Plan struct {
 	Seed uint64 `json:"seed"`
 	// Alpha is the bound on a false likely-regression over the whole check.
 	Alpha float64 `json:"alpha"`
+	// Detector is the race detector that is tried last, "race" or empty for none.
+	Detector string `json:"detector,omitempty"`
 	// Ladder lists the ids of the lag plans in the order they are tried; empty
 	// when lag is off or not to be had.
 	Ladder []string `json:"ladder,omitempty"`
