@@ -51,9 +51,12 @@ func (r *Runner) prepare(ctx context.Context, f family, again bool) (*prepared, 
 	began := time.Now()
 	var p *prepared
 	var err error
-	if f.lagged {
+	switch {
+	case f.lagged:
 		p, err = r.prepareLagged(ctx, f)
-	} else {
+	case f.detector != "":
+		p, err = r.prepareDetector(ctx, f)
+	default:
 		p, err = r.build(ctx, f, "")
 	}
 	if err != nil {
@@ -114,6 +117,22 @@ func (r *Runner) prepareLagged(ctx context.Context, f family) (*prepared, error)
 		}
 	}
 	return &prepared{spoilt: "only the instrumented copy does not compile"}, nil
+}
+
+// prepareDetector builds under a detector. One that is not to be had here, for
+// want of cgo or a C compiler, says nothing about the package.
+func (r *Runner) prepareDetector(ctx context.Context, f family) (*prepared, error) {
+	plain := f
+	plain.detector = ""
+	ordinary, err := r.prepare(ctx, plain, false)
+	if err != nil || ordinary.Failure != nil {
+		return ordinary, err
+	}
+	p, err := r.build(ctx, f, "")
+	if err == nil && p.Failure != nil {
+		return &prepared{spoilt: "the " + f.detector + " detector is not to be had here: " + p.Failure.Message}, nil
+	}
+	return p, err
 }
 
 // learn remembers the sites and the files that were left out.
