@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 			"stopped":   cmdStopped,
 			"trials":    cmdTrials,
 			"valid":     cmdValid,
+			"memory":    cmdMemory,
 			"waitfor":   cmdWaitFor,
 			"prefix":    cmdPrefix,
 			"signal":    cmdSignal,
@@ -220,6 +221,15 @@ func cmdValid(ts *testscript.TestScript, _ bool, args []string) {
 	r, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile(args[0])))
 	ts.Check(err)
 	ts.Check(compiled.Validate(r))
+}
+
+// cmdMemory: "memory DIR MB" bounds what the run took.
+func cmdMemory(ts *testscript.TestScript, _ bool, args []string) {
+	most, err := strconv.ParseFloat(args[1], 64)
+	ts.Check(err)
+	if got := reportOf(ts, args[0]).Cost.MemoryMB; got <= 0 || got > most {
+		ts.Fatalf("the run took %v MB, at most %v are wanted", got, most)
+	}
 }
 
 // cmdStopped: "stopped DIR WHY" compares plan.stopped.
