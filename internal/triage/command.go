@@ -36,7 +36,8 @@ type BuildSpec struct {
 	Package string
 	// Out is an absolute path for the built binary, for frameworks that build.
 	Out string
-	// Overlay is the absolute path of a go build overlay, empty without lag.
+	// Overlay is the absolute path of what a lag engine laid down: a go build
+	// overlay, or the directory of a runtime; empty without lag.
 	Overlay string
 	// Detector is "race" or empty, as in [Arm].
 	Detector string

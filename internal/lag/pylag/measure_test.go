@@ -15,6 +15,7 @@ import (
 var (
 	measure = flag.Bool("measure", false, "measure the corpus; takes minutes (the table of docs/decisions/0006)")
 	times   = flag.Int("times", 3, "runs of each cell when measuring")
+	columns = flag.String("rungs", "plain,doubles,worker-10,worker-100,test-50,all-400", "measure these rungs")
 	only    = flag.String("only", "", "measure only tests whose name contains this")
 )
 
@@ -29,7 +30,8 @@ func TestMeasureRungs(t *testing.T) {
 	wanted(t)
 	l := newLab(t)
 	plans := append([]triage.LagPlan{{Name: "plain"}}, rungs(t)...)
-	plans = slices.DeleteFunc(plans, func(p triage.LagPlan) bool { return p.Name == "slow-machine" })
+	chosen := strings.Split(*columns, ",")
+	plans = slices.DeleteFunc(plans, func(p triage.LagPlan) bool { return !slices.Contains(chosen, p.Name) })
 	var racyNames, racyMore []string
 	for _, c := range racy {
 		if c.file == "test_more.py" {

@@ -9,6 +9,7 @@ import zzlag
 from zzlag import threads
 
 _engine = zzlag.install()
+_running = False  # a pytest that a test runs in this process has tests of its own
 if _engine is not None:
     # Python processes that a test starts are workers: see sitecustomize.
     os.environ["TRIAGEBOT_LAG_CHILD"] = "1"
@@ -21,14 +22,17 @@ def pytest_configure(config):
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    if _engine is None:
+    global _running
+    if _engine is None or _running:
         yield
         return
+    _running = True
     _engine.begin()
     threads.begin(_engine)
     try:
         yield
     finally:
+        _running = False
         threads.end(_engine)
         _engine.end()
         if "uvloop" in sys.modules:
