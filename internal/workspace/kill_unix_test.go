@@ -188,3 +188,64 @@ func TestRepositoryOfAnotherUserIsTrustedForThisRun(t *testing.T) {
 		t.Errorf("owner is %d, %v", st.Uid, err)
 	}
 }
+
+// TestNotesOfHalfMadeTreesAreRemoved plants what git leaves below .git/worktrees
+// when it is killed at the several moments of "git worktree add".
+func TestNotesOfHalfMadeTreesAreRemoved(t *testing.T) {
+	r := linear(t, 2)
+	o := r.options()
+	o.Base = "HEAD~1"
+	real, err := realPath(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gitdir := filepath.Join(real, "base", ".git") + "\n"
+	for name, files := range map[string]map[string]string{
+		"just begun":        {},
+		"locked":            {"locked": "initializing"},
+		"its place is told": {"locked": "initializing", "gitdir": gitdir},
+		"with its HEAD":     {"locked": "initializing", "gitdir": gitdir, "HEAD": strings.Repeat("0", 40) + "\n", "commondir": "../..\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.unchanged(func() {
+				note := filepath.Join(r.dir, ".git", "worktrees", "base1")
+				if err := os.MkdirAll(note, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				for file, text := range files {
+					if err := os.WriteFile(filepath.Join(note, file), []byte(text), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w, err := Open(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := w.Close(); err != nil {
+					t.Error(err)
+				}
+				if _, err := os.Stat(filepath.Join(r.dir, ".git", "worktrees")); !os.IsNotExist(err) {
+					t.Errorf("git's notes are still there: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestNotesOfOthersAreLeftAlone(t *testing.T) {
+	r := linear(t, 2)
+	other := filepath.Join(t.TempDir(), "head")
+	r.git("worktree", "add", "--quiet", "--detach", other)
+	if err := os.RemoveAll(other); err != nil { // on a disk that is not mounted now
+		t.Fatal(err)
+	}
+	o := r.options()
+	o.Base = "HEAD~1"
+	w := r.open(o)
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if list := r.git("worktree", "list"); !strings.Contains(list, other) {
+		t.Errorf("the user's own worktree is forgotten:\n%s", list)
+	}
+}

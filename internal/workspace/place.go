@@ -242,12 +242,39 @@ func (w *Workspace) removeTrees(ctx context.Context) error {
 	left, err := w.registered(ctx)
 	errs = append(errs, err)
 	for _, dir := range left {
-		_, err := w.git.out(ctx, "worktree", "remove", "--force", "--force", dir)
-		errs = append(errs, err)
+		// Git refuses one whose making was cut off; then its note is removed below.
+		_, _ = w.git.out(ctx, "worktree", "remove", "--force", "--force", dir)
 	}
+	errs = append(errs, w.removeNotes())
 	// Git removes this directory with its last worktree, but leaves it when
 	// making the first one fails. One that is not empty stays.
 	_ = os.Remove(filepath.Join(w.common, "worktrees"))
+	return errors.Join(errs...)
+}
+
+// halfMade are names that git gives to notes of our trees.
+var halfMade = regexp.MustCompile(`^(head|base)[0-9]*$`)
+
+// removeNotes deletes what git keeps of our trees and neither lists nor removes:
+// the note of a worktree whose making was killed. In its first moments such a
+// note has no HEAD and does not even say where its tree is.
+func (w *Workspace) removeNotes() error {
+	dir := filepath.Join(w.common, "worktrees")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // there are none
+	}
+	var errs []error
+	for _, e := range entries {
+		note := filepath.Join(dir, e.Name())
+		at, err := os.ReadFile(filepath.Join(note, "gitdir"))
+		_, noHead := os.Lstat(filepath.Join(note, "HEAD"))
+		tree := filepath.Dir(filepath.FromSlash(strings.TrimSpace(string(at))))
+		ours := err == nil && (tree == w.treeDir(triage.Head) || tree == w.treeDir(triage.Base))
+		if ours || errors.Is(err, os.ErrNotExist) && noHead != nil && halfMade.MatchString(e.Name()) {
+			errs = append(errs, os.RemoveAll(note))
+		}
+	}
 	return errors.Join(errs...)
 }
 
