@@ -1,0 +1,26 @@
+package jest
+
+import (
+	"strconv"
+
+	"github.com/triagebot/triagebot/internal/framework/jstest"
+)
+
+var dialect = jstest.Dialect{Name: Name, Package: "jest", Separator: " ", Reporter: "jest.cjs", Arguments: arguments}
+
+// arguments are those of one trial. jest matches names without regard to case,
+// so more may run than was asked for. Its cache of transformed files is kept
+// between trials, out of the tree.
+func arguments(t jstest.Trial) []string {
+	args := []string{"--ci", "--runInBand", "--coverage=false", "--watchAll=false", "--passWithNoTests", "--reporters=" + t.Reporter, "--cacheDirectory=" + t.Cache}
+	if t.Test != "" {
+		args = append(args, "--testNamePattern="+t.Pattern)
+	}
+	if t.Run.Seed != 0 {
+		args = append(args, "--randomize", "--seed="+strconv.FormatInt(t.Run.Seed, 10))
+	}
+	if t.File != "" {
+		args = append(args, "--runTestsByPath", t.File)
+	}
+	return args
+}

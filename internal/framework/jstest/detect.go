@@ -1,0 +1,128 @@
+package jstest
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Found is a directory of a repository whose tests a framework runs.
+type Found struct {
+	// Dir is relative to the root with forward slashes, "" for the root.
+	Dir string
+	// Why is a phrase for people: "devDependencies of package.json".
+	Why string
+	// Install is the command that installs what the lock file says, for messages.
+	Install string
+}
+
+const (
+	maxManifest = 1 << 20
+	maxDirs     = 400
+)
+
+// reNodeTest is a script that runs Node's own tests.
+var reNodeTest = regexp.MustCompile(`\bnode\b[^&|;]*\s--test\b`)
+
+// Detect finds the directories that a framework is run in: the root, else those
+// at most two levels below it whose package.json uses it, as a dependency or in
+// a script.
+func Detect(root fs.FS, d Dialect) []Found {
+	if why := d.uses(root, "."); why != "" {
+		return []Found{{Why: why, Install: install(root, ".")}}
+	}
+	var found []Found
+	dirs := subdirs(root)
+	for _, dir := range dirs[:min(len(dirs), maxDirs)] {
+		if slices.ContainsFunc(found, func(f Found) bool { return strings.HasPrefix(dir, f.Dir+"/") }) {
+			continue
+		}
+		if why := d.uses(root, dir); why != "" {
+			found = append(found, Found{Dir: dir, Why: why, Install: install(root, dir)})
+		}
+	}
+	return found
+}
+
+// uses says why a directory's tests are this framework's, empty when they are not.
+func (d Dialect) uses(root fs.FS, dir string) string {
+	file := path.Join(dir, "package.json")
+	info, err := fs.Stat(root, file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxManifest {
+		return ""
+	}
+	b, err := fs.ReadFile(root, file)
+	if err != nil {
+		return ""
+	}
+	var m struct {
+		Scripts map[string]string `json:"scripts"`
+		Deps    map[string]string `json:"dependencies"`
+		DevDeps map[string]string `json:"devDependencies"`
+	}
+	if json.Unmarshal(b, &m) != nil {
+		return ""
+	}
+	if d.Package != "" {
+		if _, ok := m.DevDeps[d.Package]; ok {
+			return "devDependencies of " + file
+		}
+		if _, ok := m.Deps[d.Package]; ok {
+			return "dependencies of " + file
+		}
+		return ""
+	}
+	for name, script := range m.Scripts {
+		if strings.HasPrefix(name, "test") && reNodeTest.MatchString(script) {
+			return "a test script of " + file
+		}
+	}
+	return ""
+}
+
+// install is the command for the nearest lock file.
+func install(root fs.FS, dir string) string {
+	for at := dir; ; at = path.Dir(at) {
+		for _, l := range []struct{ file, command string }{
+			{"pnpm-lock.yaml", "pnpm install --frozen-lockfile"},
+			{"yarn.lock", "yarn install --immutable"},
+			{"package-lock.json", "npm ci"},
+			{"npm-shrinkwrap.json", "npm ci"},
+		} {
+			if _, err := fs.Stat(root, path.Join(at, l.file)); err == nil {
+				return l.command
+			}
+		}
+		if at == "." {
+			return "npm install"
+		}
+	}
+}
+
+// subdirs are the directories of the first two levels, without those that hold
+// other people's code.
+func subdirs(root fs.FS) []string {
+	var dirs []string
+	for _, first := range children(root, ".") {
+		dirs = append(append(dirs, first), children(root, first)...)
+	}
+	return dirs
+}
+
+func children(root fs.FS, dir string) []string {
+	entries, err := fs.ReadDir(root, dir)
+	if err != nil {
+		return nil
+	}
+	var dirs []string
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() && !strings.HasPrefix(name, ".") && !slices.Contains([]string{"node_modules", "vendor", "testdata", "build", "dist"}, name) {
+			dirs = append(dirs, path.Join(dir, name))
+		}
+	}
+	return dirs
+}

@@ -1,0 +1,142 @@
+package jstest
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// testcase is one test of a JUnit report.
+type testcase struct {
+	Name     string  `xml:"name,attr"`
+	Class    string  `xml:"classname,attr"`
+	File     string  `xml:"file,attr"`
+	Failures []fault `xml:"failure"`
+	Errors   []fault `xml:"error"`
+}
+
+type fault struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// ReadJUnit reads the failures of a JUnit XML report of vitest, jest-junit,
+// mocha-junit-reporter or node:test. It reads as a stream.
+//
+// The test's name is the id as these reporters write it by default. The file is
+// the test case's own, or its suite's, or its class name when that is a path;
+// without any the target has no package.
+//
+// The errors are [ErrEmpty], [ErrKind] for XML of another kind, and
+// [ErrTruncated] for XML that breaks off; the failures before that are returned
+// with it.
+func ReadJUnit(r io.Reader, d Dialect, o Options) ([]triage.Failure, error) {
+	var found collector
+	return found.done(readJUnit(xml.NewDecoder(r), d, o, &found))
+}
+
+func readJUnit(in *xml.Decoder, d Dialect, o Options, found *collector) error {
+	root := ""
+	depth := 0
+	var suites []xml.StartElement
+	for {
+		tok, err := in.Token()
+		if err != nil {
+			return junitEnd(err, root, depth)
+		}
+		switch el := tok.(type) {
+		case xml.StartElement:
+			name := el.Name.Local
+			if root == "" {
+				if root = name; name != "testsuites" && name != "testsuite" {
+					return fmt.Errorf("reading JUnit report: root element %q: %w", truncate(name, 40), ErrKind)
+				}
+			}
+			switch name {
+			case "testcase":
+				var c testcase
+				if err := in.DecodeElement(&c, &el); err != nil {
+					return junitEnd(err, root, depth+1)
+				}
+				addCase(d, o, found, suites, c)
+				continue
+			case "testsuite":
+				suites = append(suites, el)
+			}
+			depth++
+		case xml.EndElement:
+			depth--
+			if el.Name.Local == "testsuite" && len(suites) > 0 {
+				suites = suites[:len(suites)-1]
+			}
+		}
+	}
+}
+
+// junitEnd tells why reading stopped.
+func junitEnd(err error, root string, depth int) error {
+	var syntax *xml.SyntaxError
+	switch {
+	case root == "" && errors.Is(err, io.EOF):
+		return fmt.Errorf("reading JUnit report: %w", ErrEmpty)
+	case errors.Is(err, io.EOF) && depth == 0:
+		return nil
+	case errors.Is(err, io.EOF), errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF"):
+		return fmt.Errorf("reading JUnit report: %w", ErrTruncated)
+	case root == "":
+		return fmt.Errorf("reading JUnit report: %w: %w", ErrKind, err)
+	}
+	return fmt.Errorf("reading JUnit report: %w", err)
+}
+
+func addCase(d Dialect, o Options, found *collector, suites []xml.StartElement, c testcase) {
+	faults := append(c.Failures, c.Errors...)
+	if len(faults) == 0 {
+		return
+	}
+	names := []string{c.Name}
+	if d.Package == "" { // node:test nests its suites and names each by one level
+		for i := len(suites) - 1; i >= 0; i-- {
+			names = append([]string{attr(suites[i], "name")}, names...)
+		}
+	}
+	t := d.target(o, o.file(caseFile(suites, c)), d.ID(names))
+	e := thrown{Message: faults[0].Message}
+	if text := strings.TrimSpace(faults[0].Text); text != "" {
+		e.Message = text
+		e.Stack = text
+	}
+	found.add(d.failure(o, t, triage.PhaseTest, e))
+}
+
+// caseFile is the file of a test case, empty when no attribute has it.
+func caseFile(suites []xml.StartElement, c testcase) string {
+	found := []string{c.File}
+	for i := len(suites) - 1; i >= 0; i-- {
+		found = append(found, attr(suites[i], "file"), attr(suites[i], "filepath"))
+	}
+	found = append(found, c.Class)
+	for i := len(suites) - 1; i >= 0; i-- {
+		found = append(found, attr(suites[i], "name"))
+	}
+	for _, f := range found {
+		if reScript.MatchString(f) {
+			return f
+		}
+	}
+	return ""
+}
+
+func attr(el xml.StartElement, name string) string {
+	for _, a := range el.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,346 @@
+package jstest
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+//go:embed reporters
+var reporters embed.FS
+
+const (
+	// The variables that our reporters and the lag runtime read.
+	envFence = "TRIAGEBOT_JS_FENCE"
+	envTree  = "TRIAGEBOT_TREE"
+	// What Prepare hands on to Command and Results.
+	envOut     = "TRIAGEBOT_JS_OUT"
+	envMajor   = "TRIAGEBOT_JS_NODE"
+	envOutside = "TRIAGEBOT_JS_OUTSIDE"
+	envNested  = "TRIAGEBOT_JS_NESTED"
+	// lagPreload is the file of a lag overlay that Node is to load first.
+	lagPreload = "preload.cjs"
+	// leastNode is the oldest major version of Node that works.
+	leastNode = 20
+)
+
+// reFatal is an uncaught error of Node, or its running out of memory.
+var reFatal = regexp.MustCompile(`^(?:(?:Exception during run: )?\w*Error(?: \[\w+\])?: |FATAL ERROR: )`)
+
+// Project is a directory whose tests one framework runs. It keeps no state.
+type Project struct {
+	// Suite is the suite's name in the targets; the framework's when empty.
+	Suite string
+	// Dir is the directory below the tree that the tests are started in, with
+	// forward slashes; empty for the root.
+	Dir string
+	// Node is the interpreter, a path or a name; "node" when empty.
+	Node string
+	// Args are the suite's own arguments of the framework, kept in every trial;
+	// for node:test those of Node.
+	Args []string
+	// SuiteCommand is the suite's own command; empty for the framework over everything.
+	SuiteCommand []string
+	// Env is added to the environment of every process, as KEY=VALUE.
+	Env []string
+}
+
+func (p Project) options(tree string) Options { return Options{Suite: p.Suite, Dir: p.Dir, Root: tree} }
+
+func (p Project) node() string {
+	if p.Node == "" {
+		return "node"
+	}
+	return p.Node
+}
+
+// Prepare finds Node and the framework, and lays our reporter into the
+// directory b.Out. A tree on which nothing can run is Prepared.Failure; a file
+// that is not there leaves Prepared.Bin empty.
+//
+// b.Overlay, when set, is the directory of the lag runtime; NODE_OPTIONS then
+// makes every Node of a trial load it. Prepared.Bin is the framework's script
+// (Node itself for node:test) and Prepared.Env what every trial needs.
+func (p Project) Prepare(ctx context.Context, exec triage.Exec, d Dialect, b triage.BuildSpec) (triage.Prepared, error) {
+	dir := filepath.Join(b.Tree, filepath.FromSlash(p.Dir))
+	ready := triage.Prepared{Dir: dir}
+	if _, err := os.Stat(dir); err != nil {
+		return ready, fmt.Errorf("preparing %s: %w", d.Name, err)
+	}
+	major, problem, err := p.version(ctx, exec, dir)
+	if err != nil {
+		return ready, fmt.Errorf("preparing %s: %w", d.Name, err)
+	}
+	bin := p.node()
+	if problem == "" && d.Package != "" {
+		bin, problem = findScript(dir, b.Tree, d.Package)
+	}
+	if problem != "" {
+		t := d.target(p.options(b.Tree), b.Package, "")
+		f := d.failure(p.options(b.Tree), t, triage.PhaseSetup, thrown{Message: problem})
+		ready.Failure, ready.Output = &f, []byte(problem)
+		return ready, nil
+	}
+	if err := lay(b.Out, d.Reporter); err != nil {
+		return ready, fmt.Errorf("preparing %s: %w", d.Name, err)
+	}
+	ready.Env = p.env(b, major)
+	if b.Package != "" {
+		source, err := os.ReadFile(filepath.Join(b.Tree, filepath.FromSlash(b.Package)))
+		if errors.Is(err, os.ErrNotExist) {
+			return ready, nil
+		}
+		if reNested.Match(source) {
+			ready.Env = append(ready.Env, envNested+"=1")
+		}
+	}
+	ready.Bin = bin
+	return ready, nil
+}
+
+// reNested is a subtest of node:test, which is made by its parent while that
+// runs ("await t.test("). A regular expression's method looks the same, and
+// costs a wider run.
+var reNested = regexp.MustCompile(`\w\.(?:test|it)\(`)
+
+// version asks Node for its major version; problem says why it cannot be used.
+func (p Project) version(ctx context.Context, exec triage.Exec, dir string) (major int, problem string, err error) {
+	out, end, err := exec(ctx, triage.Command{Dir: dir, Argv: []string{p.node(), "-p", "process.versions.node"}, Env: p.Env})
+	if ctx.Err() != nil {
+		return 0, "", ctx.Err()
+	}
+	if err != nil {
+		return 0, fmt.Sprintf("%s cannot be started: %v (install Node %d or newer, or name another interpreter)", p.node(), err, leastNode), nil
+	}
+	text := strings.TrimSpace(string(out))
+	first, _, _ := strings.Cut(text, ".")
+	major, numErr := strconv.Atoi(first)
+	switch {
+	case end.Exit != 0 || numErr != nil:
+		return 0, fmt.Sprintf("%s does not work: %s", p.node(), lastLine(out)), nil
+	case major < leastNode:
+		return major, fmt.Sprintf("Node %s is too old: %d or newer is needed", truncate(text, 40), leastNode), nil
+	}
+	return major, "", nil
+}
+
+// findScript finds the first binary of an npm package, in dir or above it within the tree.
+func findScript(dir, tree, name string) (script, problem string) {
+	for at := dir; ; at = filepath.Dir(at) {
+		home := filepath.Join(at, "node_modules", name)
+		if b, err := os.ReadFile(filepath.Join(home, "package.json")); err == nil {
+			if rel := binOf(b, name); rel != "" {
+				return filepath.Join(home, filepath.FromSlash(rel)), ""
+			}
+			return "", fmt.Sprintf("node_modules/%s has no binary of that name: install it anew", name)
+		}
+		if at == tree || at == filepath.Dir(at) || !strings.HasPrefix(at, tree) {
+			return "", fmt.Sprintf("%s is not installed: run the project's install command (npm ci) in each tree", name)
+		}
+	}
+}
+
+// binOf is the path of a package's binary of its own name.
+func binOf(manifest []byte, name string) string {
+	var m struct {
+		Bin json.RawMessage `json:"bin"`
+	}
+	if json.Unmarshal(manifest, &m) != nil {
+		return ""
+	}
+	var one string
+	if json.Unmarshal(m.Bin, &one) == nil {
+		return one
+	}
+	var many map[string]string
+	_ = json.Unmarshal(m.Bin, &many) // anything else has no binary
+	return many[name]
+}
+
+// lay writes the fence and one reporter into dir.
+func lay(dir, reporter string) error {
+	if !filepath.IsAbs(dir) {
+		return fmt.Errorf("path %q is not absolute", dir)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"fence.cjs", reporter} {
+		b, err := reporters.ReadFile("reporters/" + name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// env is what every trial of a prepared package needs. The fence is new each time.
+func (p Project) env(b triage.BuildSpec, major int) []string {
+	var word [12]byte
+	_, _ = rand.Read(word[:]) // never fails
+	env := []string{
+		envFence + "=" + hex.EncodeToString(word[:]),
+		envTree + "=" + b.Tree,
+		envOut + "=" + b.Out,
+		envMajor + "=" + strconv.Itoa(major),
+		"NO_COLOR=1", "FORCE_COLOR=0", "CI=1",
+	}
+	if b.Overlay != "" {
+		option := `--require "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.Join(b.Overlay, lagPreload)) + `"`
+		env = append(env, strings.TrimSpace("NODE_OPTIONS="+option+" "+lookup(p.Env, "NODE_OPTIONS")))
+	}
+	if outside := linkedOutside(b.Tree, filepath.Join(b.Tree, filepath.FromSlash(p.Dir))); outside != "" {
+		env = append(env, envOutside+"="+outside)
+	}
+	return env
+}
+
+// linkedOutside is a package of node_modules that is a link to a directory
+// outside the tree, as linked workspaces make them: the tests would load another
+// tree's files. A package manager's own store is none.
+func linkedOutside(tree, dir string) string {
+	root, err := filepath.EvalSymlinks(tree)
+	if err != nil {
+		return ""
+	}
+	for _, home := range []string{filepath.Join(tree, "node_modules"), filepath.Join(dir, "node_modules")} {
+		links, _ := filepath.Glob(filepath.Join(home, "*"))
+		scoped, _ := filepath.Glob(filepath.Join(home, "@*", "*"))
+		for _, link := range append(links, scoped...) {
+			info, err := os.Lstat(link)
+			if err != nil || info.Mode()&os.ModeSymlink == 0 {
+				continue
+			}
+			full, err := filepath.EvalSymlinks(link)
+			if err == nil && !strings.HasPrefix(full, root+string(os.PathSeparator)) && !strings.Contains(filepath.ToSlash(full), "/node_modules/") {
+				return link + " -> " + full
+			}
+		}
+	}
+	return ""
+}
+
+// Command is the process of one trial; its Argv is empty when the tree does not
+// have the file.
+func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
+	c := triage.Command{Dir: r.Prepared.Dir, Env: append(append([]string{}, p.Env...), r.Prepared.Env...)}
+	if c.Dir == "" {
+		c.Dir = filepath.Join(r.Tree, filepath.FromSlash(p.Dir))
+	}
+	if r.Scope == triage.InSuite && len(p.SuiteCommand) > 0 {
+		c.Argv = p.SuiteCommand
+		return c
+	}
+	if r.Prepared.Bin == "" {
+		return c
+	}
+	out := lookup(r.Prepared.Env, envOut)
+	t := Trial{Run: r, Reporter: filepath.Join(out, d.Reporter), Cache: filepath.Join(out, "cache")}
+	t.Nested = lookup(r.Prepared.Env, envNested) != ""
+	t.Major, _ = strconv.Atoi(lookup(r.Prepared.Env, envMajor))
+	if r.Scope != triage.InSuite {
+		t.File = p.relative(r.Target.Package)
+	}
+	if r.Scope == triage.Alone {
+		t.Test, t.Pattern = r.Target.Test, d.Pattern(r.Target.Test)
+	}
+	c.Argv = []string{p.node()}
+	if d.Package == "" {
+		c.Argv = append(c.Argv, p.Args...)
+	} else {
+		c.Argv = append(c.Argv, r.Prepared.Bin)
+	}
+	c.Argv = append(c.Argv, d.Arguments(t)...)
+	if d.Package != "" {
+		c.Argv = append(c.Argv, p.Args...)
+	}
+	return c
+}
+
+// relative is a file of the tree as the directory of the run sees it.
+func (p Project) relative(file string) string {
+	rel := file
+	if r, err := filepath.Rel(filepath.FromSlash(p.Dir), filepath.FromSlash(file)); p.Dir != "" && err == nil {
+		rel = filepath.ToSlash(r)
+	}
+	if strings.HasPrefix(rel, "-") || strings.HasPrefix(rel, "@") {
+		rel = "./" + rel
+	}
+	return rel
+}
+
+// Results reads what a trial told. There is always one for the target: Absent
+// when nothing was selected, which is exit 0 to these frameworks, and Error when
+// its file cannot be imported or its process broke.
+func (p Project) Results(d Dialect, r triage.RunSpec, end triage.End, output io.Reader) ([]triage.Result, error) {
+	fence := lookup(r.Prepared.Env, envFence)
+	if fence == "" || r.Scope == triage.InSuite && len(p.SuiteCommand) > 0 {
+		return p.logResults(d, r, end, output)
+	}
+	s, err := readRun(d, p.options(r.Tree), fence, output)
+	if err != nil {
+		return nil, err
+	}
+	out := s.results(r, end)
+	if link := lookup(r.Prepared.Env, envOutside); link != "" {
+		for i := range out {
+			out[i].Outcome, out[i].Failure = triage.Invalid, nil
+			out[i].Note = truncate("contaminated: "+link+" is outside this tree; install the project anew in each tree (set-up command)", 600)
+		}
+	}
+	return out, nil
+}
+
+// logResults reads the raw output of a suite's command that our reporter was not
+// loaded into.
+func (p Project) logResults(d Dialect, r triage.RunSpec, end triage.End, output io.Reader) ([]triage.Result, error) {
+	failures, err := ReadLog(output, d, p.options(r.Tree))
+	if err != nil && !errors.Is(err, ErrEmpty) {
+		return nil, err
+	}
+	own := triage.Result{Target: r.Target, Outcome: triage.Pass}
+	switch {
+	case end.TimedOut:
+		own.Outcome = triage.Timeout
+	case end.Exit != 0 && r.Target.IsCommand():
+		own.Outcome = triage.Error
+	case end.Exit != 0:
+		own.Outcome = triage.Unknown
+	}
+	var out []triage.Result
+	for i := range failures {
+		f := &failures[i]
+		if f.Target == r.Target {
+			own.Outcome, own.Failure = f.Outcome, f
+			continue
+		}
+		out = append(out, triage.Result{Target: f.Target, Outcome: f.Outcome, Failure: f})
+	}
+	return append(out, own), nil
+}
+
+// lookup finds the last value of a variable.
+func lookup(env []string, name string) string {
+	value := ""
+	for _, kv := range env {
+		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,47 @@
+package nodetest
+
+import (
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/framework/jstest"
+)
+
+const separator = " > "
+
+// joinedSince is the first major version of Node that matches a name pattern
+// against the names joined from the outermost on, not against each alone.
+const joinedSince = 22
+
+var dialect = jstest.Dialect{Name: Name, Separator: separator, Reporter: "nodetest.mjs", Arguments: arguments}
+
+// arguments are those of one trial.
+func arguments(t jstest.Trial) []string {
+	args := []string{"--test", "--test-reporter=" + t.Reporter, "--test-reporter-destination=stdout"}
+	if t.Test != "" {
+		for _, p := range patterns(strings.Split(t.Test, separator), t.Nested, t.Major) {
+			args = append(args, "--test-name-pattern="+p)
+		}
+	}
+	if t.File != "" {
+		args = append(args, t.File)
+	}
+	return args
+}
+
+// patterns match the test of these names and, when it may be nested in another
+// test, its parents too: a test that is left out makes no subtests. A parent that
+// is a suite then runs as a whole, so this is not done without need.
+func patterns(names []string, nested bool, major int) []string {
+	var out []string
+	for i := range names {
+		if i < len(names)-1 && !nested {
+			continue
+		}
+		name := names[i]
+		if major >= joinedSince {
+			name = strings.Join(names[:i+1], " ")
+		}
+		out = append(out, "^"+jstest.Quote(name)+"$")
+	}
+	return out
+}
