@@ -10,6 +10,8 @@ const (
 	exitPolicy = 1
 	// exitError: our own error, or wrong usage. Nothing is half-written.
 	exitError = 2
+	// exitKilled: a second interrupt, and nothing was finished any more.
+	exitKilled = 130
 )
 
 // errPolicy ends a command whose work is done with exitPolicy.

@@ -125,14 +125,22 @@ func readReport(r io.Reader, opt gotest.Options, log bool) (framework.Kind, []tr
 	return framework.ReadReport(r, opt)
 }
 
-// testID is "import/path.TestName/sub", "import/path TestName/sub", "./dir.TestName" or "TestName".
-var testID = regexp.MustCompile(`^(?:(.+?)[. ])?((?:Test|Example|Fuzz).*)$`)
+// testID is "import/path.TestName/sub", "import/path TestName/sub" or
+// "./dir.TestName"; bareID is "TestName/sub". What begins like a test is one: its
+// subtests may have spaces and dots before another such word.
+var (
+	testID = regexp.MustCompile(`^(.+?)[. ]((?:Test|Example|Fuzz)(?:\P{Ll}.*)?)$`)
+	bareID = regexp.MustCompile(`^()((?:Test|Example|Fuzz)(?:\P{Ll}.*)?)$`)
+)
 
 // named makes failures of --test. A bare name has an empty package still.
 func named(ids []string, opt gotest.Options) ([]triage.Failure, error) {
 	var out []triage.Failure
 	for _, id := range ids {
-		m := testID.FindStringSubmatch(id)
+		m := bareID.FindStringSubmatch(id)
+		if m == nil {
+			m = testID.FindStringSubmatch(id)
+		}
 		if m == nil {
 			return nil, fmt.Errorf("reading --test %q: not the name of a Go test (TestName, or import/path.TestName/sub)", id)
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/framework/gotest"
@@ -129,15 +130,19 @@ func importPath(mods []gotest.Module, dir string) string {
 	return path.Join(best.Path, rel)
 }
 
+// lookupTimeout bounds the search for a bare name: it builds the tests of a whole
+// module, which a cold cache makes slow.
+const lookupTimeout = 10 * time.Minute
+
 // packagesOf finds the packages of head that have a test of this name.
 func (s *session) packagesOf(ctx context.Context, test string, mods []gotest.Module) ([]string, error) {
 	top, _, _ := strings.Cut(test, "/")
-	var found []string
+	var found, broken []string
 	for _, m := range mods {
 		argv := slices.Concat([]string{"go", "test", "-list", "^" + top + "$"}, s.adapter.Flags, []string{"./..."})
 		res, err := proc.Run(ctx, proc.Spec{
 			Dir: filepath.Join(s.ws.Tree(triage.Head).Dir, filepath.FromSlash(m.Dir)), Argv: argv,
-			Env: s.before(s.adapter.Env...), Timeout: s.cfg.Budget, OutputCap: 64 << 20,
+			Env: s.before(s.adapter.Env...), Timeout: lookupTimeout, OutputCap: 64 << 20,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("looking for %s: %w", test, err)
@@ -145,7 +150,14 @@ func (s *session) packagesOf(ctx context.Context, test string, mods []gotest.Mod
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		found = append(found, listed(res.Output, top)...)
+		if res.TimedOut {
+			return nil, fmt.Errorf("reading --test %q: looking for its package took longer than %s: name it as import/path.%s", test, lookupTimeout, test)
+		}
+		has, unbuilt := listed(res.Output, top)
+		found, broken = append(found, has...), append(broken, unbuilt...)
+	}
+	if len(found) == 0 && len(broken) > 0 {
+		return nil, fmt.Errorf("reading --test %q: no package on head has a test of that name, but %s does not build: name it as import/path.%s", test, several(broken), test)
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("reading --test %q: no package on head has a test of that name", test)
@@ -153,9 +165,9 @@ func (s *session) packagesOf(ctx context.Context, test string, mods []gotest.Mod
 	return found, nil
 }
 
-// listed reads the output of go test -list: names, then the package they are of.
-func listed(out []byte, name string) []string {
-	var found []string
+// listed reads the output of go test -list: names, then the package they are of;
+// or the package, and that it does not build.
+func listed(out []byte, name string) (found, broken []string) {
 	here := false
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSpace(line)
@@ -163,14 +175,19 @@ func listed(out []byte, name string) []string {
 			here = true
 			continue
 		}
-		if f := strings.Fields(line); len(f) >= 2 && (f[0] == "ok" || f[0] == "FAIL" || f[0] == "?") {
-			if here {
-				found = append(found, f[1])
-			}
-			here = false
+		f := strings.Fields(line)
+		if len(f) < 2 || f[0] != "ok" && f[0] != "FAIL" && f[0] != "?" {
+			continue
 		}
+		switch {
+		case here:
+			found = append(found, f[1])
+		case f[0] == "FAIL":
+			broken = append(broken, f[1])
+		}
+		here = false
 	}
-	return found
+	return found, broken
 }
 
 // runSuite runs the suite's command once on head and reads what is red.

@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 			"stopped":   cmdStopped,
 			"trials":    cmdTrials,
 			"valid":     cmdValid,
+			"lagged":    cmdLagged,
 			"memory":    cmdMemory,
 			"waitfor":   cmdWaitFor,
 			"prefix":    cmdPrefix,
@@ -230,6 +231,18 @@ func cmdMemory(ts *testscript.TestScript, _ bool, args []string) {
 	if got := reportOf(ts, args[0]).Cost.MemoryMB; got <= 0 || got > most {
 		ts.Fatalf("the run took %v MB, at most %v are wanted", got, most)
 	}
+}
+
+// cmdLagged: "lagged DIR" runs the first red trial of the ladder again, as
+// "triagebot replay" would.
+func cmdLagged(ts *testscript.TestScript, _ bool, args []string) {
+	for _, t := range reportOf(ts, args[0]).Trials {
+		if t.Purpose == triage.Ladder && t.Outcome.Red() {
+			cmdExits(ts, false, []string{"0", "triagebot", "replay", "-q", filepath.Join(args[0], reportFile), "--trial", strconv.Itoa(t.Seq)})
+			return
+		}
+	}
+	ts.Fatalf("no trial of the ladder is red")
 }
 
 // cmdStopped: "stopped DIR WHY" compares plan.stopped.

@@ -40,6 +40,9 @@ func open(ctx context.Context, f *measureFlags, p *progress) (*session, error) {
 	ws, err := workspace.Open(ctx, workspace.Options{
 		Repo: f.repo, Head: f.head, Base: f.base, NoWait: f.noWait, Logf: p.Say,
 	})
+	if ctx.Err() != nil && err != nil {
+		return nil, ctx.Err() // a git that was cut short tells all sorts of things
+	}
 	if err != nil {
 		return nil, err
 	}
