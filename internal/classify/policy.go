@@ -13,6 +13,8 @@ type Policy struct {
 	// ExcuseChosenE is what the failure itself must reach beside ExcuseE for all
 	// reds, when it was chosen from head's own for want of a message from CI.
 	ExcuseChosenE float64
+	// HopeE of that e-value after MaxRounds is worth ExtraRounds.
+	HopeE float64
 	// MinRounds come before any judgement, MaxRounds end an undecided comparison.
 	MinRounds, MaxRounds int
 	// ExtraRounds are added when the comparison is within FutileFactor of a decision.
@@ -69,6 +71,9 @@ const (
 	// All reds together already bound the error; this only keeps a failure that is
 	// head's in the main from being excused by base's other one.
 	defaultExcuseChosenE = 10
+	// Simulated, that settles two in three of the flakes that 20 rounds leave open,
+	// for a tenth of a trial a test.
+	defaultHopeE = 3
 	// Two rounds of separation happen to one flake in 16: nothing is said before three.
 	defaultMinRounds = 3
 	// At 20 rounds a head that always fails against a base that fails in 20 % is
@@ -115,6 +120,7 @@ func DefaultPolicy() Policy {
 		ExcuseMargin:  defaultExcuseMargin,
 		ExcuseE:       defaultExcuseE,
 		ExcuseChosenE: defaultExcuseChosenE,
+		HopeE:         defaultHopeE,
 		MinRounds:     defaultMinRounds,
 		MaxRounds:     defaultMaxRounds,
 		ExtraRounds:   defaultExtraRounds,

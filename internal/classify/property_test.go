@@ -158,7 +158,7 @@ func excuseProbability(p Policy, headRate, baseRate float64) float64 {
 	type state struct{ both, headOnly, baseOnly, neither int }
 	alive := map[state]float64{{}: 1}
 	excusedBy := 0.0
-	for range p.MaxRounds {
+	for range p.MaxRounds + p.ExtraRounds {
 		next := map[state]float64{}
 		for s, weight := range alive {
 			for add, rate := range map[state]float64{

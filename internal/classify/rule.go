@@ -104,7 +104,11 @@ func (v *view) promising(p pair) bool {
 }
 
 // close reports whether a comparison out of rounds is worth a few more: it is
-// within FutileFactor of accusing head.
+// within FutileFactor of accusing head, or on the way to excusing it.
 func (v *view) close(p pair) bool {
-	return p.rounds() < v.p.MaxRounds+v.p.ExtraRounds && v.contrast(p).e*v.p.FutileFactor >= v.threshold()
+	if p.rounds() >= v.p.MaxRounds+v.p.ExtraRounds {
+		return false
+	}
+	return v.contrast(p).e*v.p.FutileFactor >= v.threshold() ||
+		p.head.Pass > 0 && p.base.Same > 0 && v.notWorseBy(p, false) >= v.p.HopeE
 }
