@@ -215,6 +215,29 @@ func TestOneOfManyClocksIsNamed(t *testing.T) {
 	}
 }
 
+// A test that waits 100 ms for each of three replies misses all three deadlines
+// when every reply is late.
+func TestOneOfSeveralDeadlinesMissedTogetherIsNamed(t *testing.T) {
+	in, _ := lone(t, "worker-100", nil)
+	all := []string{"a", "b", "c", "d"}
+	for _, id := range all {
+		in.Sites[id] = triage.Site{ID: id, Kind: triage.KindTimeout, Text: "case <-time.After(100 * time.Millisecond):"}
+	}
+	res := explainOK(t, in, func(p triage.LagPlan) (triage.Trial, error) {
+		long := p.Stretch.Timeouts > 1
+		for _, id := range []string{"a", "b", "c"} {
+			long = long && (len(p.Stretch.Sites) == 0 || slices.Contains(p.Stretch.Sites, id))
+		}
+		if doseOf(p) >= 90 && !long {
+			return redTrial(), nil
+		}
+		return triage.Trial{Outcome: triage.Pass, Stretched: all}, nil
+	})
+	if c := res.Cause; c.Kind != triage.CauseTimeBudget || c.Sites[0].ID != "c" {
+		t.Errorf("cause %+v", c)
+	}
+}
+
 func TestPlanThatIsRedMostlyMustBeGreenMoreOftenWhenStretched(t *testing.T) {
 	confirms, stretched := 0, 0
 	in, probe := lone(t, "worker-10", func(p triage.LagPlan) bool {

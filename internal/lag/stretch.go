@@ -111,7 +111,7 @@ func (s *session) classify(f finding) *triage.Cause {
 }
 
 // clock asks whether a stretch turns the set green and, if so, which one clock
-// is enough for it. No clock with green is no answer to build on.
+// is enough for it, or needed for it. No clock with green is no answer to build on.
 func (s *session) clock(f finding, st triage.Stretch) (*triage.Site, answer) {
 	p := s.plan(f.set)
 	p.Stretch = st
@@ -132,7 +132,7 @@ func (s *session) clock(f finding, st triage.Stretch) (*triage.Site, answer) {
 		case calm(ids[half:]):
 			ids = ids[half:]
 		default:
-			return nil, green
+			ids = s.needed(ids, calm)
 		}
 	}
 	if len(ids) == 0 {
@@ -140,6 +140,24 @@ func (s *session) clock(f finding, st triage.Stretch) (*triage.Site, answer) {
 	}
 	site := s.site(ids[0])
 	return &site, green
+}
+
+// needed is one of several clocks that must be stretched at once, as where a
+// test waits a while for each of three replies and all three are late: the last
+// of the shortest beginning that is green. It is none when there is no room.
+func (s *session) needed(ids []string, calm func([]string) bool) []string {
+	lo, hi := 0, len(ids) // ids[:hi] is green, ids[:lo] is not
+	for hi-lo > 1 {
+		if !s.room() {
+			return nil
+		}
+		if mid := (lo + hi) / 2; calm(ids[:mid]) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return ids[hi-1 : hi]
 }
 
 // reached are the clocks of the stretch's own kind that the last trial changed;
