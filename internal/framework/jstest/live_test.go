@@ -257,12 +257,7 @@ func listing(t *testing.T, dir string) string {
 func TestSubtestsOfNodeRunWithinTheirParent(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nodetest.Name, "nodetest-nested.mjs", nodetest.Adapter{})
-	own, others, out := l.trial("nodetest-nested.mjs", "parent > child [1]", triage.Alone)
-	for _, r := range others {
-		if r.Outcome.Red() {
-			t.Errorf("%s ran as well", r.Target)
-		}
-	}
+	own, _, out := l.trial("nodetest-nested.mjs", "parent > child [1]", triage.Alone)
 	if own.Outcome != triage.Pass {
 		t.Errorf("%v\n%.1500s", own.Outcome, out)
 	}

@@ -30,6 +30,13 @@ type record struct {
 	Errors []thrown `json:"errors"`
 }
 
+// broken is a file, or a describe of it, that could not be set up.
+type broken struct {
+	failure triage.Failure
+	// within is the id of the describe, empty for the whole file.
+	within string
+}
+
 // testRun is what is known of one test of a trial.
 type testRun struct {
 	target  triage.Target
@@ -46,7 +53,7 @@ type run struct {
 	tests map[triage.Target]*testRun
 	order []*testRun
 	// broken are files that could not be imported or whose hooks broke.
-	broken []triage.Failure
+	broken []broken
 	// stray are errors that no test waited for.
 	stray    []thrown
 	records  int
@@ -125,7 +132,7 @@ func (s *run) add(r record) {
 	case "broken":
 		t := s.d.target(s.o, r.File, "")
 		for _, e := range r.Errors {
-			s.broken = append(s.broken, s.d.failure(s.o, t, phase(r.Phase), e))
+			s.broken = append(s.broken, broken{s.d.failure(s.o, t, phase(r.Phase), e), s.d.ID(r.Names)})
 		}
 	case "stray":
 		s.stray = append(s.stray, r.Errors...)
@@ -161,6 +168,10 @@ func phase(p string) string {
 	return triage.PhaseTest
 }
 
+// cancelled is what node:test says of a test whose parent ended first; when a
+// hook broke, that is the cause.
+const cancelled = "Error: test did not finish before its parent and was cancelled"
+
 // results are the tests that ran, and the target's own.
 func (s *run) results(spec triage.RunSpec, end triage.End) []triage.Result {
 	var out []triage.Result
@@ -181,10 +192,21 @@ func (s *run) results(spec triage.RunSpec, end triage.End) []triage.Result {
 			out = append(out, r)
 		}
 	}
-	if own.Outcome == triage.Unknown || own.Outcome == triage.Skip {
+	if own.Outcome == triage.Unknown || own.Outcome == triage.Skip || own.Failure != nil && own.Failure.Message == cancelled && len(s.broken) > 0 {
 		own = s.target(spec, end, own)
 	}
 	return append(out, own)
+}
+
+// brokenFor is what kept a test from running: a hook that broke leaves its tests skipped.
+func (s *run) brokenFor(t triage.Target) (triage.Failure, bool) {
+	for _, b := range s.broken {
+		inFile := b.failure.Target.Package == t.Package || t.Package == ""
+		if inFile && (b.within == "" || t.Test == "" || strings.HasPrefix(t.Test, b.within+s.d.Separator)) {
+			return b.failure, true
+		}
+	}
+	return triage.Failure{}, false
 }
 
 // target is the target's result where no record has one.
@@ -193,10 +215,11 @@ func (s *run) target(spec triage.RunSpec, end triage.End, own triage.Result) tri
 		f.Target = spec.Target
 		return triage.Result{Target: spec.Target, Outcome: f.Outcome, Failure: &f}
 	}
-	for _, f := range s.broken { // a hook that broke leaves its tests skipped
-		if f.Target.Package == spec.Target.Package || spec.Target.Package == "" {
-			return red(f)
-		}
+	if f, ok := s.brokenFor(spec.Target); ok {
+		return red(f)
+	}
+	if own.Outcome.Red() {
+		return own
 	}
 	switch {
 	case end.TimedOut, end.Signal != "", s.records > 0 && !s.finished:

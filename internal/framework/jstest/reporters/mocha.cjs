@@ -2,7 +2,7 @@
 // Tells triagebot what each test of a mocha run did.
 const { relative, error, write } = require('./fence.cjs');
 
-/** The titles from the outermost describe to the test or hook. */
+/** The titles from the outermost describe to the test. */
 const names = (t) => t.titlePath().filter(Boolean);
 
 write({ type: 'loaded' }); // what ends the process from here on is the project's
@@ -17,7 +17,7 @@ module.exports = class {
       if (t.type !== 'hook') return record('test', t, { state: 'fail', ms: t.duration || 0, errors: [error(e)] });
       const own = t.ctx && t.ctx.currentTest; // an "each" hook breaks the test it stands around
       if (own && /each/.test(t.title)) record('test', own, { state: 'fail', phase: 'setup', errors: [error(e)] });
-      else record('broken', t, { phase: 'setup', errors: [error(e)] });
+      else record('broken', t.parent, { phase: 'setup', errors: [error(e)] });
     });
     runner.once('end', () => write({ type: 'end' }));
   }

@@ -44,7 +44,7 @@ function tell(type, data, file, names, printed) {
   }
   if (kind === 'subtestsFailed' || FILTERED.test(String(data.skip))) return write({ type: 'over', file, names });
   if (data.details && data.details.type === 'suite') {
-    if (type === 'test:fail') write({ type: 'broken', file, phase: 'setup', errors: [error(cause)] });
+    if (type === 'test:fail') write({ type: 'broken', file, names, phase: 'setup', errors: [error(cause)] });
     return write({ type: 'over', file, names });
   }
   const skipped = data.skip !== undefined || data.todo !== undefined;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 
 const { relative, error, write } = createRequire(import.meta.url)('./fence.cjs');
 
-/** The names from the outermost describe to the test. */
+/** The names from the outermost describe to the test, or to a describe. */
 function names(test) {
   const found = [test.name];
   for (let p = test.parent; p && p.type === 'suite'; p = p.parent) found.unshift(p.name);
@@ -12,11 +12,11 @@ function names(test) {
 
 /** Errors of a describe or of a file stand beside the tests that they kept from running. */
 function tellBroken(module) {
-  const tell = (task, phase) => {
-    for (const e of task.errors()) write({ type: 'broken', file: relative(module.moduleId), phase, errors: [error(e)] });
+  const tell = (task, phase, names) => {
+    for (const e of task.errors()) write({ type: 'broken', file: relative(module.moduleId), names, phase, errors: [error(e)] });
   };
-  tell(module, [...module.children.allTests()].length === 0 ? 'build' : 'setup');
-  for (const suite of module.children.allSuites()) tell(suite, 'setup');
+  tell(module, [...module.children.allTests()].length === 0 ? 'build' : 'setup', []);
+  for (const suite of module.children.allSuites()) tell(suite, 'setup', names(suite));
 }
 
 const STATES = { passed: 'pass', failed: 'fail', skipped: 'skip' };
