@@ -116,7 +116,11 @@ func newRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) 
 	if err != nil {
 		return none, noCfg, err
 	}
-	st, err := createStore(f.out, header)
+	uncommitted, err := sess.headDigest()
+	if err != nil {
+		return none, noCfg, err
+	}
+	st, err := createStore(f.out, header, uncommitted)
 	if err != nil {
 		return none, noCfg, err
 	}
@@ -148,8 +152,8 @@ func resumeRun(ctx context.Context, f *measureFlags, p *progress, began time.Tim
 		return triage.Report{}, config.Config{}, err
 	}
 	defer sess.Close()
-	if got := sess.ws.Tree(triage.Head).Rev.SHA; got != header.Check.Head.SHA {
-		return triage.Report{}, config.Config{}, fmt.Errorf("resuming: %s was measured on head %.12s, which is %.12s now: begin anew with another --out", f.out, header.Check.Head.SHA, got)
+	if err := sess.sameHead(st, header); err != nil {
+		return triage.Report{}, config.Config{}, err
 	}
 	p.Say("resuming after %d trials", len(st.trials))
 	r, err := sess.measure(ctx, st, header, p, began)

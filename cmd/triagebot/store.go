@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/triagebot/triagebot/internal/report"
 	"github.com/triagebot/triagebot/internal/rerun"
@@ -19,6 +20,7 @@ const (
 	headerFile  = "check.json"
 	journalFile = "trials.jsonl"
 	sitesFile   = "sites.json"
+	digestFile  = "head.sha256"
 	reportFile  = "report.json"
 	pageFile    = "report.md"
 	htmlFile    = "report.html"
@@ -33,6 +35,8 @@ type store struct {
 	// sites are those that the trials name: a resumed run must search for a cause
 	// with what the first knew, and has not instrumented anything yet.
 	sites map[string]triage.Site
+	// digest is that of what head had uncommitted, empty for a clean head.
+	digest string
 }
 
 // unfinished reports whether the folder holds a run that was killed before it
@@ -54,7 +58,7 @@ func refuseLoss(dir string) error {
 }
 
 // createStore makes the folder anew and writes down what is to be done.
-func createStore(dir string, header triage.Report) (*store, error) {
+func createStore(dir string, header triage.Report, digest string) (*store, error) {
 	if err := refuseLoss(dir); err != nil { // the run that was waited for may have left it unfinished
 		return nil, err
 	}
@@ -62,7 +66,7 @@ func createStore(dir string, header triage.Report) (*store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making --out: %w", err)
 	}
-	s, err := beginStore(dir, header)
+	s, err := beginStore(dir, header, digest)
 	if err != nil && missing != nil {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
@@ -70,8 +74,8 @@ func createStore(dir string, header triage.Report) (*store, error) {
 }
 
 // beginStore clears the folder of an earlier run.
-func beginStore(dir string, header triage.Report) (*store, error) {
-	for _, name := range []string{journalFile, sitesFile, reportFile, pageFile, htmlFile} {
+func beginStore(dir string, header triage.Report, digest string) (*store, error) {
+	for _, name := range []string{journalFile, sitesFile, digestFile, reportFile, pageFile, htmlFile} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("clearing --out: %w", err)
 		}
@@ -79,6 +83,11 @@ func beginStore(dir string, header triage.Report) (*store, error) {
 	// The folder often stands in the user's checkout: git is not to see it.
 	if err := writeFile(filepath.Join(dir, ".gitignore"), []byte("*\n")); err != nil {
 		return nil, err
+	}
+	if digest != "" {
+		if err := writeFile(filepath.Join(dir, digestFile), []byte(digest+"\n")); err != nil {
+			return nil, err
+		}
 	}
 	b, err := json.MarshalIndent(header, "", "  ")
 	if err != nil {
@@ -103,6 +112,11 @@ func openStore(dir string) (*store, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("reading %s: %w", sitesFile, err), j.Close())
 	}
+	b, err = os.ReadFile(filepath.Join(dir, digestFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("reading %s: %w", digestFile, err), j.Close())
+	}
+	s.digest = strings.TrimSpace(string(b))
 	return s, nil
 }
 

@@ -86,7 +86,7 @@ func finished(t *testing.T, st *store, header triage.Report) triage.Report {
 func TestAResumedSearchForACauseKnowsTheSites(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	header := racyHeader(t)
-	st, err := createStore(dir, header)
+	st, err := createStore(dir, header, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,16 +133,16 @@ func TestAResumedSearchForACauseKnowsTheSites(t *testing.T) {
 func TestAFolderThatHoldsAnUnfinishedRunIsNotOverwritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	header := racyHeader(t)
-	st, err := createStore(dir, header)
+	st, err := createStore(dir, header, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if _, err := createStore(dir, header); err == nil || !strings.Contains(err.Error(), "it holds an unfinished run") {
+	if _, err := createStore(dir, header, ""); err == nil || !strings.Contains(err.Error(), "it holds an unfinished run") {
 		t.Errorf("error %v", err)
 	}
 	finished(t, st, header)
-	again, err := createStore(dir, header)
+	again, err := createStore(dir, header, "")
 	if err != nil {
 		t.Fatalf("a finished run cannot be replaced: %v", err)
 	}
@@ -160,7 +160,7 @@ func TestAHeaderThatCannotBeReadIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
-			st, err := createStore(dir, racyHeader(t))
+			st, err := createStore(dir, racyHeader(t), "")
 			if err != nil {
 				t.Fatal(err)
 			}
