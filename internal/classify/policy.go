@@ -54,6 +54,9 @@ type Policy struct {
 	// EmptyRun is the number of trials in a row that say nothing after which an
 	// arm is given up; EmptyTotal is the same over the arm's whole life.
 	EmptyRun, EmptyTotal int
+	// CheapMS is the mean cost of a plain trial in milliseconds below which the
+	// rounds may go on twice as long.
+	CheapMS float64
 	// Confidence is the level of the printed intervals and bounds.
 	Confidence float64
 }
@@ -110,6 +113,8 @@ const (
 	defaultAbsentRuns = 2
 	defaultEmptyRun   = 3
 	defaultEmptyTotal = 8
+	// Sixty rounds of a tenth of a second are done in the time that building takes.
+	defaultCheapMS    = 100
 	defaultConfidence = 0.95
 )
 
@@ -139,8 +144,17 @@ func DefaultPolicy() Policy {
 		DetectRuns:    defaultDetectRuns,
 		EmptyRun:      defaultEmptyRun,
 		EmptyTotal:    defaultEmptyTotal,
+		CheapMS:       defaultCheapMS,
 		Confidence:    defaultConfidence,
 	}
+}
+
+// patient is the policy for a test that costs next to nothing to run.
+func (p Policy) patient() Policy {
+	p.MaxRounds *= 2
+	p.ExtraRounds *= 2
+	p.FutileRounds *= 2
+	return p
 }
 
 // Threshold is the e-value at which one test of a family is decided: sequentially

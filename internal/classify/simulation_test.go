@@ -11,8 +11,11 @@ import (
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
+// simDefault is how many checks a plain run of the tests simulates.
+const simDefault = 3000
+
 var (
-	simChecks = flag.Int("sim", 3000, "simulated checks in TestSimulation")
+	simChecks = flag.Int("sim", simDefault, "simulated checks in TestSimulation")
 	simUpdate = flag.Bool("update", false, "rewrite docs/simulation.md")
 )
 

@@ -38,7 +38,25 @@ func newView(p Policy, c Case) *view {
 	v.ref, v.source = v.reference()
 	v.arms, v.order = v.count(triage.Measure)
 	v.tries, _ = v.count(triage.Ladder)
+	if v.cheap() {
+		v.p = v.p.patient()
+	}
 	return v
+}
+
+// cheap reports whether a plain trial costs so little that twice as many are no
+// price for a verdict.
+func (v *view) cheap() bool {
+	n, ms := 0, 0.0
+	for a, t := range v.arms {
+		if !a.Plain() {
+			continue
+		}
+		for _, trial := range t.counted {
+			n, ms = n+1, ms+trial.DurationMS
+		}
+	}
+	return ms > 0 && ms < v.p.CheapMS*float64(n)
 }
 
 func (v *view) count(purpose triage.Purpose) (map[triage.Arm]*arm, []triage.Arm) {
