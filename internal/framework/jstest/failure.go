@@ -27,11 +27,12 @@ const (
 )
 
 var (
-	// reTimeout is how vitest, jest, mocha and node:test say that a test took too long.
-	reTimeout = regexp.MustCompile(`^(?:thrown: ")?(?:(?:Test|Hook) timed out in \d|Exceeded timeout of \d|Timeout of \d+ ?ms exceeded|test timed out after \d)`)
+	// reTimeout is how vitest, jest, mocha and node:test say that a test took too
+	// long; vitest 3's JSON report has only the name of its stack.
+	reTimeout = regexp.MustCompile(`^(?:thrown: ")?(?:(?:Test|Hook) timed out in \d|Exceeded timeout of \d|Timeout of \d+ ?ms exceeded|test timed out after \d|STACK_TRACE_ERROR$)`)
 	// reClass are the names of errors that say nothing, in front of a message.
 	reClass = regexp.MustCompile(`^(?:AssertionError|JestAssertionError|Error)(?: \[[A-Z_]+\])?: `)
-	reFrame = regexp.MustCompile(`^\s+at (?:.*\()?((?:file://|/|[A-Za-z]:[\\/])[^()\n]*?|[\w./@-]+\.[cm]?[jt]sx?):(\d+):\d+\)?$`)
+	reFrame = regexp.MustCompile(`^\s+(?:at|❯) (?:.*[( ])?((?:file://|/|[A-Za-z]:[\\/])[^()\n]*?|[\w./@-]+\.[cm]?[jt]sx?):(\d+):\d+\)?$`)
 	reANSI  = regexp.MustCompile(`(?:\x1b|#x1B)\[[0-9;]*[A-Za-z]`)
 	// reVague is a first line that says nothing of what was expected.
 	reVague = regexp.MustCompile(`:$|^expect\(|^assert\.\w+\(`)
@@ -41,8 +42,10 @@ var (
 func (d Dialect) failure(o Options, t triage.Target, phase string, e thrown) triage.Failure {
 	text := reANSI.ReplaceAllString(bounded(e.text()), "")
 	message := text
-	if i := strings.Index(text, "\n    at "); i >= 0 {
-		message = text[:i]
+	for _, frame := range []string{"\n    at ", "\n ❯ "} {
+		if i := strings.Index(message, frame); i >= 0 {
+			message = message[:i]
+		}
 	}
 	line := firstLine(message)
 	f := triage.Failure{

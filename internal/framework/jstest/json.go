@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -39,6 +41,17 @@ type mochaEr struct {
 	Stack   string `json:"stack"`
 }
 
+// reStackName is the error's class at the head of a stack.
+var reStackName = regexp.MustCompile(`^(\w*Error)(?: \[\w+\])?: `)
+
+func (e mochaEr) thrown() thrown {
+	t := thrown{Message: e.Message, Stack: e.Stack}
+	if m := reStackName.FindStringSubmatch(e.Stack); m != nil {
+		t.Name = m[1]
+	}
+	return t
+}
+
 // ReadJSON reads the failures of a JSON report of jest, vitest or mocha.
 //
 // The errors are [ErrEmpty], [ErrKind] for JSON of another kind, and
@@ -63,11 +76,14 @@ func ReadJSON(r io.Reader, d Dialect, o Options) ([]triage.Failure, error) {
 	if rep.Failures != nil {
 		for _, f := range *rep.Failures {
 			t := d.target(o, o.file(f.File), f.FullTitle)
-			found.add(d.failure(o, t, triage.PhaseTest, thrown{Message: f.Err.Message, Stack: f.Err.Stack}))
+			found.add(d.failure(o, t, triage.PhaseTest, f.Err.thrown()))
 		}
 	}
 	return found.done(nil)
 }
+
+// jestBroken heads jest's message of a file that cannot be imported.
+const jestBroken = "● Test suite failed to run"
 
 func (rep jestReport) files(d Dialect, o Options, found *collector) {
 	for _, file := range *rep.TestResults {
@@ -90,7 +106,7 @@ func (rep jestReport) files(d Dialect, o Options, found *collector) {
 			if len(file.Tests) > 0 {
 				phase = triage.PhaseSetup
 			}
-			found.add(d.failure(o, d.target(o, name, ""), phase, thrown{Message: file.Message}))
+			found.add(d.failure(o, d.target(o, name, ""), phase, thrown{Message: strings.TrimPrefix(strings.TrimSpace(file.Message), jestBroken)}))
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -101,17 +103,35 @@ func addCase(d Dialect, o Options, found *collector, suites []xml.StartElement, 
 	}
 	names := []string{c.Name}
 	if d.Package == "" { // node:test nests its suites and names each by one level
-		for i := len(suites) - 1; i >= 0; i-- {
-			names = append([]string{attr(suites[i], "name")}, names...)
+		names = names[:0]
+		for _, s := range suites {
+			names = append(names, html.UnescapeString(attr(s, "name"))) // Node 20 escapes twice
 		}
+		names = append(names, html.UnescapeString(c.Name))
 	}
-	t := d.target(o, o.file(caseFile(suites, c)), d.ID(names))
-	e := thrown{Message: faults[0].Message}
-	if text := strings.TrimSpace(faults[0].Text); text != "" {
-		e.Message = text
-		e.Stack = text
+	file := caseFile(suites, c)
+	t, phase := d.target(o, o.file(file), d.ID(names)), triage.PhaseTest
+	if c.Name == file { // vitest's way to tell of a file that cannot be imported
+		t.Test, phase = "", triage.PhaseBuild
 	}
-	found.add(d.failure(o, t, triage.PhaseTest, e))
+	found.add(d.failure(o, t, phase, faults[0].thrown()))
+}
+
+// reCause is the error behind the one that node:test wraps around it.
+var reCause = regexp.MustCompile(`(?m)^ *(?:\[cause\]|cause): (\w*Error)(?: \[\w+\])?: ([^\n]*(?:\n[^\n]*){0,3})`)
+
+func (f fault) thrown() thrown {
+	text := strings.TrimSpace(f.Text)
+	if text == "" {
+		return thrown{Message: f.Message}
+	}
+	if m := reCause.FindStringSubmatch(text); m != nil {
+		return thrown{Name: m[1], Message: m[2], Stack: text}
+	}
+	if strings.HasPrefix(text, "[") { // an error of node:test's own, as its inspector shows it
+		return thrown{Message: f.Message, Stack: text}
+	}
+	return thrown{Message: text, Stack: text}
 }
 
 // caseFile is the file of a test case, empty when no attribute has it.

@@ -1,0 +1,168 @@
+package jstest_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/triagebot/triagebot/internal/framework/jest"
+	"github.com/triagebot/triagebot/internal/framework/jstest"
+	"github.com/triagebot/triagebot/internal/framework/mocha"
+	"github.com/triagebot/triagebot/internal/framework/nodetest"
+	"github.com/triagebot/triagebot/internal/framework/vitest"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+type reader func(io.Reader, jstest.Options) ([]triage.Failure, error)
+
+// readers are the captured reports, each with how it is read.
+var readers = map[string]reader{
+	"vitest.json": vitest.ReadJSON, "vitest.xml": vitest.ReadJUnit, "vitest.log": vitest.ReadLog,
+	"jest.json": jest.ReadJSON, "jest.log": jest.ReadLog, "mocha.json": mocha.ReadJSON, "nodetest.xml": nodetest.ReadJUnit,
+}
+
+// inTree are the files that the tree of the captures has.
+func inTree(file string) bool {
+	_, err := os.Stat(filepath.Join("testdata", "live", filepath.FromSlash(file)))
+	return err == nil
+}
+
+func capture(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "captured", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The same failure has one signature, whoever tells of it: these are the
+// messages that TestWhatEachRedComesTo finds in trials.
+func TestReportsGiveTheSignaturesOfTrials(t *testing.T) {
+	t.Parallel()
+	const equal = "Expected values to be strictly equal: N !== N"
+	reds := func(file, sep, equal string) []string {
+		return []string{
+			file + " reds" + sep + "asserts [fail test: " + equal + "]",
+			file + " reds" + sep + "throws [fail test: TypeError: bad value N]",
+			file + " reds" + sep + "hangs [timeout timeout: test timed out]",
+		}
+	}
+	broken := "vitest-broken.test.ts [error build: Cannot find module './nope.js' imported from 'vitest-broken.test.ts']"
+	jests := append(reds("jest.test.js", " ", "assert.strictEqual(received, expected) Expected value to strictly be equal to:"),
+		"jest.test.js hooked under [fail test: no set-up]",
+		"jest-broken.test.js [error build: Cannot find module './nope' from 'jest-broken.test.js']")
+	want := map[string][]string{
+		"vitest.json": append([]string{broken}, reds("vitest.test.ts", " > ", equal)...),
+		"vitest.xml":  append(append([]string{broken}, reds("vitest.test.ts", " > ", equal)...), "vitest.test.ts hooked [fail test: no set-up]"),
+		"vitest.log":  append([]string{broken, "vitest.test.ts hooked [fail test: no set-up]"}, reds("vitest.test.ts", " > ", equal)...),
+		"jest.json":   jests,
+		"jest.log":    jests,
+		"mocha.json":  append(reds("mocha.cjs", " ", equal), `mocha.cjs hooked "before all" hook for "under" [fail test: no set-up]`),
+		"nodetest.xml": append(reds("", " > ", equal),
+			" hooked > under [fail test: test did not finish before its parent and was cancelled]"),
+	}
+	for name, read := range readers {
+		fs, err := read(bytes.NewReader(capture(t, name)), jstest.Options{Exists: inTree})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var got []string
+		for _, f := range fs {
+			s := f.Target.Package + " " + f.Target.Test
+			if f.Target.Test == "" {
+				s = f.Target.Package
+			}
+			got = append(got, s+" ["+f.Outcome.String()+" "+f.Signature.Phase+": "+f.Signature.Message+"]")
+		}
+		if d := cmp.Diff(want[name], got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+func TestReportsOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		read       reader
+		want       error
+	}{
+		{"no JSON", "", vitest.ReadJSON, jstest.ErrEmpty},
+		{"no XML", "  \n", vitest.ReadJUnit, jstest.ErrEmpty},
+		{"no log", "", jest.ReadLog, jstest.ErrEmpty},
+		{"other JSON", `{"a":1}`, vitest.ReadJSON, jstest.ErrKind},
+		{"text for JSON", "hello", jest.ReadJSON, jstest.ErrKind},
+		{"other XML", "<html/>", vitest.ReadJUnit, jstest.ErrKind},
+		{"half a JSON", `{"testResults":[{"name":"a"`, jest.ReadJSON, jstest.ErrTruncated},
+		{"half an XML", `<testsuites><testsuite name="a.test.js"><testcase name="x">`, jest.ReadJUnit, jstest.ErrTruncated},
+	} {
+		if _, err := c.read(strings.NewReader(c.text), jstest.Options{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// Any prefix of a report gives an error or a part of its failures.
+func TestTruncatedReports(t *testing.T) {
+	t.Parallel()
+	for name, read := range readers {
+		b := capture(t, name)
+		whole, err := read(bytes.NewReader(b), jstest.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := map[triage.Target]bool{}
+		for _, f := range whole {
+			known[f.Target] = true
+		}
+		for n := 0; n < len(b)-2; n += 97 {
+			fs, err := read(bytes.NewReader(b[:n]), jstest.Options{})
+			if err == nil && filepath.Ext(name) != ".log" {
+				t.Errorf("%s cut at %d: no error", name, n)
+			}
+			for _, f := range fs {
+				if !known[f.Target] && filepath.Ext(name) != ".log" {
+					t.Errorf("%s cut at %d invents %v", name, n, f.Target)
+				}
+			}
+		}
+	}
+}
+
+func TestASeedIsReadFromTheLog(t *testing.T) {
+	t.Parallel()
+	for text, read := range map[string]reader{
+		"     Running tests with seed \"1234\"\n FAIL  a.test.ts > x\nError: y\n": vitest.ReadLog,
+		"FAIL a.test.js\n  ● x\n\n    y\n\nSeed:        1234\n":                   jest.ReadLog,
+	} {
+		fs, err := read(strings.NewReader(text), jstest.Options{})
+		if err != nil || len(fs) != 1 || fs[0].Seed != 1234 {
+			t.Errorf("%q: %v %+v", text, err, fs)
+		}
+	}
+}
+
+func FuzzReadReports(f *testing.F) {
+	for name := range readers {
+		f.Add(name, capture(f, name))
+	}
+	f.Fuzz(func(t *testing.T, name string, b []byte) {
+		read := readers[name]
+		if read == nil {
+			return
+		}
+		fs, _ := read(bytes.NewReader(b), jstest.Options{})
+		for _, x := range fs {
+			if !x.Outcome.Red() || len(x.Signature.Message) > 320 || len(x.Excerpt) > 8<<10 {
+				t.Errorf("%+v", x)
+			}
+		}
+	})
+}
