@@ -255,6 +255,7 @@ func show(s streams, r triage.Report, f *measureFlags) error {
 	if f.json {
 		return report.Encode(s.out, r)
 	}
+	path := filepath.Join(f.out, reportFile)
 	width, _ := terminal(s.out)
-	return report.Terminal(s.out, r, report.Options{Width: width, Color: colour(s.out), ReportPath: filepath.Join(f.out, reportFile)})
+	return report.Terminal(s.out, located(r, path, f.repo), report.Options{Width: width, Color: colour(s.out), ReportPath: path})
 }

@@ -114,7 +114,7 @@ func replayReport(ctx context.Context, f *replayFlags, r triage.Report, path str
 	case err != nil:
 		return err
 	}
-	if err := render(s, again, f); err != nil {
+	if err := render(s, again, path, f); err != nil {
 		return err
 	}
 	var was, is bytes.Buffer
@@ -130,7 +130,7 @@ func replayReport(ctx context.Context, f *replayFlags, r triage.Report, path str
 	return nil
 }
 
-func render(s streams, r triage.Report, f *replayFlags) error {
+func render(s streams, r triage.Report, path string, f *replayFlags) error {
 	switch {
 	case f.json:
 		return report.Encode(s.out, r)
@@ -141,7 +141,7 @@ func render(s streams, r triage.Report, f *replayFlags) error {
 		return err
 	}
 	width, _ := terminal(s.out)
-	return report.Terminal(s.out, r, report.Options{Width: width, Color: colour(s.out)})
+	return report.Terminal(s.out, located(r, path, f.repo), report.Options{Width: width, Color: colour(s.out)})
 }
 
 // replayTrial runs one recorded trial again.
