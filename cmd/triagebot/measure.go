@@ -131,11 +131,10 @@ func newRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) 
 
 // resumeRun goes on with the run that --out holds.
 func resumeRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) (triage.Report, config.Config, error) {
-	st, header, err := resumeStore(f.out)
+	header, err := readHeader(f.out)
 	if err != nil {
 		return triage.Report{}, config.Config{}, err
 	}
-	defer st.Close()
 	f.command, f.suite = header.Check.Command, header.Check.Suite
 	if !header.Check.Head.Dirty {
 		f.head = header.Check.Head.SHA
@@ -152,6 +151,11 @@ func resumeRun(ctx context.Context, f *measureFlags, p *progress, began time.Tim
 		return triage.Report{}, config.Config{}, err
 	}
 	defer sess.Close()
+	st, err := openStore(f.out) // only now: another run that was waited for may have gone on with it
+	if err != nil {
+		return triage.Report{}, config.Config{}, err
+	}
+	defer st.Close()
 	if err := sess.sameHead(st, header); err != nil {
 		return triage.Report{}, config.Config{}, err
 	}

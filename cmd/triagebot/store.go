@@ -152,21 +152,20 @@ func (s *store) learn(id string, lookUp func(string) (triage.Site, bool)) {
 	}
 }
 
-// resumeStore opens the folder of an interrupted run.
-func resumeStore(dir string) (*store, triage.Report, error) {
+// readHeader reads what the run in the folder was to do.
+func readHeader(dir string) (triage.Report, error) {
 	var header triage.Report
 	b, err := os.ReadFile(filepath.Join(dir, headerFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, header, fmt.Errorf("resuming: %s holds no run: leave out --resume to begin one", dir)
+		return header, fmt.Errorf("resuming: %s holds no run: leave out --resume to begin one", dir)
 	}
 	if err != nil {
-		return nil, header, fmt.Errorf("resuming: %w", err)
+		return header, fmt.Errorf("resuming: %w", err)
 	}
 	if err := json.Unmarshal(b, &header); err != nil {
-		return nil, header, fmt.Errorf("resuming: reading %s: %w", headerFile, err)
+		return header, fmt.Errorf("resuming: reading %s: %w", headerFile, err)
 	}
-	s, err := openStore(dir)
-	return s, header, err
+	return header, nil
 }
 
 // finish writes the report and its pages, each whole or not at all.

@@ -109,7 +109,11 @@ func TestAResumedSearchForACauseKnowsTheSites(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, journalFile), bytes.Join(lines[:k], nil), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		st, header, err := resumeStore(dir)
+		st, err := openStore(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, err := readHeader(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +172,11 @@ func TestAHeaderThatCannotBeReadIsNamed(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, tc.file), []byte(tc.text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := resumeStore(dir); err == nil || !strings.Contains(err.Error(), tc.file) {
+			_, err = readHeader(dir)
+			if err == nil {
+				_, err = openStore(dir)
+			}
+			if err == nil || !strings.Contains(err.Error(), tc.file) {
 				t.Errorf("error %v does not name %s", err, tc.file)
 			}
 		})
