@@ -74,9 +74,9 @@ const (
 	// All reds together already bound the error; this only keeps a failure that is
 	// head's in the main from being excused by base's other one.
 	defaultExcuseChosenE = 10
-	// Simulated, that settles two in three of the flakes that 20 rounds leave open,
-	// for a tenth of a trial a test.
-	defaultHopeE = 3
+	// Simulated, that settles a third of the flakes that 20 rounds leave open, for a
+	// fiftieth of a trial a test.
+	defaultHopeE = 10
 	// Two rounds of separation happen to one flake in 16: nothing is said before three.
 	defaultMinRounds = 3
 	// At 20 rounds a head that always fails against a base that fails in 20 % is
