@@ -134,6 +134,12 @@ func TestSignaturesAreEqualWhateverTells(t *testing.T) {
 			if style == "line" || style == "no" { // without a traceback nothing tells where this id ends
 				delete(fromLog, "tests/unit/test_red.py::TestOuter::TestInner::test_p[x] - y]")
 				delete(got, "tests/unit/test_red.py::TestOuter::TestInner::test_p[x]")
+				for name, s := range got { // older versions of pytest cut their summary short: nothing is claimed then
+					if s.IsZero() {
+						delete(got, name)
+						delete(fromLog, name)
+					}
+				}
 			}
 			if diff := cmp.Diff(fromLog, got); diff != "" {
 				t.Errorf("raw log:\n%s", diff)
