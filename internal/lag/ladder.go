@@ -167,7 +167,7 @@ func random(i, seed uint64, kinds []triage.Kind) triage.LagPlan {
 // once a deadline was seen to trip, a later rung can show a race only when the
 // deadline does not trip first.
 func Behind(p triage.LagPlan) triage.LagPlan {
-	if len(p.Kinds) == 0 {
+	if len(p.Kinds) == 0 && len(p.Decisions) == 0 {
 		return p // no delays, so no deadline trips
 	}
 	p.Name += "+deadlines"

@@ -12,6 +12,7 @@ func (c *check) goBehind(t *target, rung string) {
 	if c.in.Behind == nil || at < 0 {
 		return
 	}
+	t.behind = true
 	for i, id := range t.c.Rungs[at+1:] {
 		p := c.in.Behind(c.plans[id])
 		c.plans[p.ID()] = p
@@ -36,6 +37,9 @@ func (c *check) addSingles(t *target, next string) bool {
 	}
 	var ids []string
 	for _, p := range c.in.Singles(seen) {
+		if t.behind {
+			p = c.in.Behind(p)
+		}
 		c.plans[p.ID()] = p
 		ids = append(ids, p.ID())
 	}

@@ -73,6 +73,8 @@ type target struct {
 	rejected bool
 	// singled is set once the ladder has its rungs with one delay each.
 	singled bool
+	// behind is set once the deadlines are out of the way of the rungs that are left.
+	behind bool
 }
 
 func newCheck(in Input, run Runner) *check {
