@@ -135,7 +135,7 @@ func (r *results) measureCauses(t testing.TB, l *lab) {
 }
 
 func (r *results) measureCost(t testing.TB, l *lab) {
-	for _, name := range []string{"dispatch.OkJoin", "sleepy.OkNegative", "order.RacyTTL"} {
+	for _, name := range []string{"dispatch.OkJoin", "sleepy.OkNegative", "hot.OkHot"} {
 		c := pick(t, name)[0]
 		r.pairs = append(r.pairs, l.cost(t, c, bareBuild(t, c)))
 	}

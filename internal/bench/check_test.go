@@ -2,11 +2,13 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,10 +38,22 @@ type check struct {
 	// compilers and tests that it starts are not in it.
 	peakMB float64
 	report triage.Report
+	// wrong is what differs from the sample's expected verdict.
+	wrong []string
 }
 
 // own is the time that was neither a build nor a test's own, in milliseconds.
 func (c check) own() float64 { return ms(c.wall) - c.report.Cost.BuildMS - c.report.Cost.TrialMS }
+
+// extra is what a check took beyond 1.05 times its builds and tests, in milliseconds.
+func (c check) extra() float64 {
+	return ms(c.wall) - reachRatio*(c.report.Cost.BuildMS+c.report.Cost.TrialMS)
+}
+
+// plain reports whether the check ran nothing under lag.
+func (c check) plain() bool {
+	return !slices.ContainsFunc(c.report.Trials, func(t triage.Trial) bool { return t.Arm.Lag != "" })
+}
 
 func buildTriagebot(t testing.TB) string {
 	t.Helper()
@@ -52,15 +66,27 @@ func buildTriagebot(t testing.TB) string {
 	return bin
 }
 
+// checkEnv is the environment of a check: the machine's build cache, and a cache
+// folder of its own, so that it does not wait for another triagebot's lock.
+func checkEnv(t testing.TB) []string {
+	t.Helper()
+	b, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(proc.CleanEnv(os.Environ()), "GOCACHE="+strings.TrimSpace(string(b)), "XDG_CACHE_HOME="+t.TempDir(),
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GOFLAGS=", "GOPROXY=off")
+}
+
 // measure runs triagebot on a built sample.
-func measure(t testing.TB, bin string, s sampletest.Sample, r sampletest.Repo) check {
+func measure(t testing.TB, bin string, s sampletest.Sample, r sampletest.Repo, env []string) check {
 	t.Helper()
 	out := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, s.Args(r, out)...)
 	cmd.Dir = r.Dir
-	cmd.Env = append(proc.CleanEnv(os.Environ()), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GOFLAGS=", "GOPROXY=off")
+	cmd.Env = env
 	lines, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -86,14 +112,14 @@ func measure(t testing.TB, bin string, s sampletest.Sample, r sampletest.Repo) c
 	if err != nil {
 		t.Fatalf("measuring %s: %v\n%s", s.Name, err, said.String())
 	}
-	f, err := os.Open(filepath.Join(out, "report.json"))
+	b, err := os.ReadFile(filepath.Join(out, "report.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	if c.report, err = report.Decode(f); err != nil {
+	if c.report, err = report.Decode(bytes.NewReader(b)); err != nil {
 		t.Fatal(err)
 	}
+	c.wrong = s.Check(b, r)
 	return c
 }
 
@@ -148,11 +174,14 @@ func timeChecks(t testing.TB, bin, name string, rounds int) checks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := checks{name: name}
+	c, env := checks{name: name}, checkEnv(t)
 	for i := range rounds + 1 {
-		run := measure(t, bin, s, r)
+		run := measure(t, bin, s, r, env)
 		if i > 0 {
 			c.runs = append(c.runs, run)
+		}
+		for _, w := range run.wrong {
+			say(name + ": " + w)
 		}
 		c.said = run.report.Verdicts[0].Class.String()
 	}

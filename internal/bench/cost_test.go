@@ -12,8 +12,12 @@ import (
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
-// pairs is how often the bare binary and a trial are run in turn.
-const pairs = 60
+const (
+	// pairs is how often the bare binary and a trial are run in turn.
+	pairs = 60
+	// checkTrials is what a plain check takes of trials: mostly 8 to 22.
+	checkTrials = 20
+)
 
 // pair is a test's bare runs beside its trials, in milliseconds, in turn.
 type pair struct {
@@ -36,6 +40,17 @@ func (p pair) overheads() []float64 {
 		d[i] = p.trial[i] - p.bare[i]
 	}
 	return d
+}
+
+// extras are what each checkTrials trials in a row took beyond 1.05 times their
+// bare runs, in milliseconds.
+func (p pair) extras() []float64 {
+	var out []float64
+	for i := 0; i+checkTrials <= len(p.bare); i += checkTrials {
+		bare, trial := pair{bare: p.bare[i : i+checkTrials], trial: p.trial[i : i+checkTrials]}.sums()
+		out = append(out, trial-reachRatio*bare)
+	}
+	return out
 }
 
 // bareRun starts the binary as a person would and waits for it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/lag/golag"
+	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -46,7 +47,10 @@ func TestTheTruthTableSpeaksOfTheCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := golag.Instrument(t.Context(), nil, golag.Spec{Tree: tree, Package: "./...", Out: t.TempDir()})
+	var in *golag.Instrumentation
+	proc.Aside(func() {
+		in, err = golag.Instrument(t.Context(), nil, golag.Spec{Tree: tree, Package: "./...", Out: t.TempDir()})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,11 @@ type engine struct {
 }
 
 func (e *engine) Instrument(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
-	in, err := golag.Instrument(ctx, exec, golag.Spec{Tree: tree, Package: pkg, Dir: pkgDir, Env: e.env, Out: out})
+	var in *golag.Instrumentation
+	var err error
+	proc.Aside(func() { // go/packages starts the go command in a group of its own
+		in, err = golag.Instrument(ctx, exec, golag.Spec{Tree: tree, Package: pkg, Dir: pkgDir, Env: e.env, Out: out})
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -83,19 +83,17 @@ func grades(es []explained) string {
 }
 
 func (r *results) costPromises(line promise) {
-	var bare, trial float64
-	var over, gaps []float64
+	var over, gaps, extra []float64
 	for _, p := range r.pairs {
-		b, t := p.sums()
-		bare, trial = bare+b, trial+t
 		over = append(over, p.overheads()...)
+		extra = append(extra, p.extras()...)
 	}
 	for _, b := range r.builds {
 		gaps = append(gaps, b.gap...)
 	}
 	n := len(over)
-	line("wall time of plain trials against the bare binary", "≤ 1.05 × + 0.3 s a check",
-		fmt.Sprintf("%.2f s against %.2f s for %d runs each: %.3f ×", trial/1000, bare/1000, n, trial/bare), trial <= reachRatio*bare+reachFixedMS)
+	line(fmt.Sprintf("%d plain trials against as many runs of the bare binary", checkTrials), "≤ 1.05 × + 0.3 s",
+		fmt.Sprintf("1.05 × + %.2f s in the median, + %.2f s at most (N = %d)", median(extra)/1000, slices.Max(append(extra, 0))/1000, len(extra)), median(extra) <= reachFixedMS)
 	line("a trial beside the binary's own time", "≤ 10 ms", fmt.Sprintf("median %.1f ms (N = %d)", median(over), n), median(over) <= reachTrialMS)
 	line("from the end of the build to the first trial", "≤ 1 s", fmt.Sprintf("median %.1f ms, most %.1f ms (N = %d)", median(gaps), slices.Max(append(gaps, 0)), len(gaps)), slices.Max(append(gaps, 0)) <= reachGapMS)
 }
@@ -126,6 +124,20 @@ func (r *results) checkPromises(line promise) {
 		}
 		peaks = append(peaks, c.each(func(c check) float64 { return c.peakMB })...)
 	}
+	var extra []float64
+	wrong, runs := 0, 0
+	for _, c := range r.checks {
+		for _, run := range c.runs {
+			if runs++; len(run.wrong) > 0 {
+				wrong++
+			}
+			if run.plain() {
+				extra = append(extra, run.extra())
+			}
+		}
+	}
+	line("a whole check without lag against its builds and tests", "≤ 1.05 × + 0.3 s", fmt.Sprintf("1.05 × + %.2f s in the median (N = %d)", median(extra)/1000, len(extra)), median(extra) <= reachFixedMS)
+	line("verdicts of these samples as expected", "all", share(runs-wrong, runs), wrong == 0)
 	line("one red fast test to its verdict", "≤ 15 s", fmt.Sprintf("median of %d samples %.1f s; the slowest is %s with %.1f s", len(walls), median(walls), slowest, most), median(walls) <= reachVerdictS)
 	line("memory of triagebot itself", "≤ 60 MB", fmt.Sprintf("median %.0f MiB, most %.0f MiB (N = %d)", median(peaks), slices.Max(append(peaks, 0)), len(peaks)), slices.Max(append(peaks, 0)) <= reachMemoryMB)
 }
