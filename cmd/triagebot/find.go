@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -139,7 +140,7 @@ func (s *session) packagesOf(ctx context.Context, test string, mods []gotest.Mod
 	top, _, _ := strings.Cut(test, "/")
 	var found, broken []string
 	for _, m := range mods {
-		argv := slices.Concat([]string{"go", "test", "-list", "^" + top + "$"}, s.adapter.Flags, []string{"./..."})
+		argv := slices.Concat([]string{"go", "test", "-list", "^" + regexp.QuoteMeta(top) + "$"}, s.adapter.Flags, []string{"./..."})
 		res, err := proc.Run(ctx, proc.Spec{
 			Dir: filepath.Join(s.ws.Tree(triage.Head).Dir, filepath.FromSlash(m.Dir)), Argv: argv,
 			Env: s.before(s.adapter.Env...), Timeout: lookupTimeout, OutputCap: 64 << 20,
@@ -182,7 +183,7 @@ func listed(out []byte, name string) (found, broken []string) {
 		switch {
 		case here:
 			found = append(found, f[1])
-		case f[0] == "FAIL":
+		case f[0] == "FAIL" && strings.HasSuffix(line, " failed]"):
 			broken = append(broken, f[1])
 		}
 		here = false
