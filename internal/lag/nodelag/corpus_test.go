@@ -2,9 +2,14 @@ package nodelag_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/triagebot/triagebot/internal/framework/jest"
+	"github.com/triagebot/triagebot/internal/framework/mocha"
+	"github.com/triagebot/triagebot/internal/framework/nodetest"
 	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/lag/nodelag"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -155,6 +160,37 @@ func TestARedReplaysInEveryPool(t *testing.T) {
 			again := l.run(tg, &triage.LagPlan{Version: triage.PlanVersion, Name: "replay", Decisions: first.Decisions, BudgetMS: 20_000})
 			if !again.SameFailure(first.Failure.Signature) {
 				t.Errorf("the replay came to %v %+v, want %+v", again.Outcome, again.Failure, first.Failure.Signature)
+			}
+		})
+	}
+}
+
+// The same preload serves every runner: CommonJS and ES modules, with and without
+// a virtual machine's context.
+func TestEveryRunnerIsLagged(t *testing.T) {
+	for _, c := range []struct {
+		framework, file string
+		a               adapter
+	}{
+		{jest.Name, "jest.test.js", jest.Adapter{}},
+		{mocha.Name, "mocha.cjs", mocha.Adapter{}},
+		{mocha.Name, "mocha.mjs", mocha.Adapter{}},
+		{nodetest.Name, "node.mjs", nodetest.Adapter{}},
+	} {
+		t.Run(c.framework+" "+c.file, func(t *testing.T) {
+			l := newLabOf(t, "runners", c.a)
+			if err := os.WriteFile(filepath.Join(l.tree, "package.json"), []byte("{}"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			tg := triage.Target{Suite: c.framework, Framework: c.framework, Package: "test/" + c.file, Test: "registers"}
+			tr := l.run(tg, rung(t, "worker-10"))
+			if tr.Outcome != triage.Fail || len(tr.Decisions) == 0 {
+				t.Errorf("%v, decisions %v", tr.Outcome, tr.Decisions)
+			}
+			for id, s := range l.sites {
+				if s.Line == 0 || !strings.HasPrefix(id, "src/registry.") {
+					t.Errorf("site %+v", s)
+				}
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,16 +19,27 @@ import (
 
 // lab runs tests of the corpus as rerun does: through the adapter, under plans.
 type lab struct {
-	t     *testing.T
-	tree  string
-	in    *nodelag.Instrumentation
-	args  []string
-	ready map[string]triage.Prepared
-	sites map[string]triage.Site
-	seq   int
+	t       *testing.T
+	tree    string
+	in      *nodelag.Instrumentation
+	adapter adapter
+	ready   map[string]triage.Prepared
+	sites   map[string]triage.Site
+	seq     int
+}
+
+type adapter interface {
+	Prepare(ctx context.Context, exec triage.Exec, b triage.BuildSpec) (triage.Prepared, error)
+	Command(r triage.RunSpec) triage.Command
+	Results(r triage.RunSpec, end triage.End, output io.Reader) ([]triage.Result, error)
 }
 
 func newLab(t *testing.T, args ...string) *lab {
+	t.Helper()
+	return newLabOf(t, "corpus", vitest.Adapter{Args: args})
+}
+
+func newLabOf(t *testing.T, dir string, a adapter) *lab {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("there is no node here")
@@ -40,7 +52,7 @@ func newLab(t *testing.T, args ...string) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(tree, os.DirFS(filepath.Join("testdata", "corpus"))); err != nil {
+	if err := os.CopyFS(tree, os.DirFS(filepath.Join("testdata", dir))); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(modules, filepath.Join(tree, "node_modules")); err != nil {
@@ -50,7 +62,7 @@ func newLab(t *testing.T, args ...string) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &lab{t: t, tree: tree, in: in, args: args, ready: map[string]triage.Prepared{}, sites: map[string]triage.Site{}}
+	return &lab{t: t, tree: tree, in: in, adapter: a, ready: map[string]triage.Prepared{}, sites: map[string]triage.Site{}}
 }
 
 // start is a triage.Exec with a clean environment.
@@ -66,14 +78,12 @@ func start(ctx context.Context, c triage.Command) ([]byte, triage.End, error) {
 	return out, triage.End{Exit: cmd.ProcessState.ExitCode()}, nil
 }
 
-func (l *lab) adapter() vitest.Adapter { return vitest.Adapter{Args: l.args} }
-
 func (l *lab) prepared(file string) triage.Prepared {
 	l.t.Helper()
 	if p, ok := l.ready[file]; ok {
 		return p
 	}
-	p, err := l.adapter().Prepare(l.t.Context(), start, triage.BuildSpec{
+	p, err := l.adapter.Prepare(l.t.Context(), start, triage.BuildSpec{
 		Tree: l.tree, Package: file, Out: filepath.Join(l.t.TempDir(), "out"), Overlay: l.in.Overlay(),
 	})
 	if err != nil || p.Failure != nil || p.Bin == "" {
@@ -95,7 +105,7 @@ func (l *lab) run(t triage.Target, plan *triage.LagPlan) triage.Trial {
 	l.seq++
 	dir := l.t.TempDir()
 	spec := triage.RunSpec{Prepared: l.prepared(t.Package), Tree: l.tree, Target: t}
-	c := l.adapter().Command(spec)
+	c := l.adapter.Command(spec)
 	c.Env = append(c.Env, "TMPDIR="+dir)
 	log := filepath.Join(dir, "log")
 	if plan != nil {
@@ -110,7 +120,7 @@ func (l *lab) run(t triage.Target, plan *triage.LagPlan) triage.Trial {
 		l.t.Fatal(err)
 	}
 	tr := triage.Trial{Seq: l.seq, Request: triage.Request{Target: t}, DurationMS: float64(time.Since(began).Milliseconds()), Exit: end.Exit}
-	rs, err := l.adapter().Results(spec, end, bytes.NewReader(out))
+	rs, err := l.adapter.Results(spec, end, bytes.NewReader(out))
 	if err != nil {
 		l.t.Fatal(err)
 	}

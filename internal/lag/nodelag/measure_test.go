@@ -4,11 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/triagebot/triagebot/internal/lag"
+	"github.com/triagebot/triagebot/internal/lag/nodelag"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -147,4 +150,40 @@ func (l *lab) search(t triage.Target, p triage.LagPlan, red triage.Trial) lag.Re
 		l.t.Fatal(err)
 	}
 	return res
+}
+
+// TestMeasureOverhead prints what one await costs without the runtime, with it
+// off, and with it on where nothing is delayed; and what a process start costs.
+func TestMeasureOverhead(t *testing.T) {
+	wanted(t)
+	tree, err := filepath.Abs(filepath.Join("testdata", "bench"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	in, err := nodelag.Engine{}.Instrument(t.Context(), start, tree, "", "", filepath.Join(dir, "lag"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lag.WritePlan(filepath.Join(dir, "plan"), *rung(t, "worker-10")); err != nil {
+		t.Fatal(err)
+	}
+	off := []string{"NODE_OPTIONS=--require " + filepath.Join(in.Overlay(), nodelag.Preload), nodelag.EnvTree + "=" + tree}
+	on := append(slices.Clone(off), lag.EnvPlan+"="+filepath.Join(dir, "plan"), lag.EnvLog+"="+filepath.Join(dir, "log"))
+	for range *times {
+		for _, c := range []struct {
+			name string
+			env  []string
+		}{{"without", nil}, {"off", off}, {"on", on}} {
+			out, _, err := start(t.Context(), triage.Command{Dir: tree, Argv: []string{"node", "awaits.cjs"}, Env: c.env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if _, _, err := start(t.Context(), triage.Command{Dir: tree, Argv: []string{"node", "-e", "0"}, Env: c.env}); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Printf("%s: %s ns an await, %d ms a start\n", c.name, strings.TrimSpace(string(out)), time.Since(began).Milliseconds())
+		}
+	}
 }

@@ -39,6 +39,7 @@ const IO = ['readFile', 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'rm', 'rm
 
 function install() {
   const plan = load(process.env.TRIAGEBOT_LAG_PLAN);
+  const log = open(process.env.TRIAGEBOT_LAG_LOG); // at once: that it is there shows that the runtime was
   if (!plan.acts()) return null;
   const { Engine } = require('./engine.cjs');
   const { Places } = require('./places.cjs');
@@ -48,7 +49,7 @@ function install() {
     const place = places.of(filename);
     return place ? rewrite(code, place, plan, type) : code;
   };
-  const engine = new Engine(plan, open(process.env.TRIAGEBOT_LAG_LOG));
+  const engine = new Engine(plan, log);
   engine.markIO(fs.promises, IO);
   require('./compile.cjs').install(transform, engine.hooks());
   return transform;

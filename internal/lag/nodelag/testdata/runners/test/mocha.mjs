@@ -1,0 +1,8 @@
+import assert from 'node:assert';
+import { Registry } from '../src/registry.mjs';
+it('registers', async () => {
+  const reg = new Registry();
+  reg.register('a', 1);
+  await new Promise((resolve) => setTimeout(resolve, 4));
+  assert.equal(reg.rows.get('a'), 1);
+});
