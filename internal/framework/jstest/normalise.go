@@ -23,7 +23,9 @@ var (
 	reID   = regexp.MustCompile(`\b(id=|pid |PID |pid=|port )'?\d+'?`)
 	reDur  = regexp.MustCompile(`(^|[^\w.])-?\d+(?:\.\d+)?(?:ms|s|us|µs|ns|m|h)\b`)
 	reNum  = regexp.MustCompile(`[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?`)
-	reWant = regexp.MustCompile(`(?i)(?:\bwant(?:ed|s)?|\bexpect(?:ed|s)?|\bstatus|\bstatus code|\bcode|\berrno|\bto (?:be|equal|deeply equal))["']?\]? ?[:=(<]* ?$`)
+	// reWant ends before a number that the assertion expects; "expected" alone is
+	// followed by what was seen.
+	reWant = regexp.MustCompile(`(?i)(?:\bwant(?:ed|s)?|\bexpected:|\bstatus|\bstatus code|\bcode|\berrno|\bto (?:be|equal|deeply equal|strictly equal)|\blength(?: of)?)["']?\]? ?[:=(<]* ?$`)
 )
 
 // Normalise makes the message of a [triage.Signature] from the line of an error.
@@ -35,9 +37,9 @@ var (
 // and process ids. Runs of white space become one space.
 //
 // As for the other languages, each free-standing number becomes "N", except one
-// of at most three digits right after "want", "expected", "status", "code" or
-// "errno", which is the assertion's own: a flake varies in the number that was
-// seen. The result is valid UTF-8 and at most 320 bytes.
+// of at most three digits that the assertion itself names ("to be", "Expected:",
+// "status", …): a flake varies in the number that was seen. The result is valid
+// UTF-8 and at most 320 bytes.
 func Normalise(s string) string {
 	if len(s) > 8*maxMessage {
 		s = s[:8*maxMessage]

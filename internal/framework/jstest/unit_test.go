@@ -1,0 +1,291 @@
+package jstest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+var (
+	arrows = Dialect{Name: "vitest", Package: "vitest", Separator: " > ", Reporter: "vitest.mjs", Arguments: func(t Trial) []string { return []string{t.File, t.Pattern} }}
+	spaces = Dialect{Name: "jest", Package: "jest", Separator: " ", Reporter: "jest.cjs"}
+	nodes  = Dialect{Name: "nodetest", Separator: " > ", Reporter: "nodetest.mjs"}
+)
+
+func TestPattern(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		d        Dialect
+		id, want string
+	}{
+		{spaces, "a b [1]", `^a b \[1\]$`},
+		{spaces, "^x$ (a|b) {2} \\ / .*+?", `^\^x\$ \(a\|b\) \{2\} \\ \/ \.\*\+\?$`},
+		{spaces, "a\nb\tc\r", `^a\nb\tc\r$`},
+		{arrows, "a > b", `^a(?: | > )b$`},
+	} {
+		if got := c.d.Pattern(c.id); got != c.want {
+			t.Errorf("%q: %s, want %s", c.id, got, c.want)
+		}
+	}
+}
+
+func TestNormaliseTakesOutWhatVaries(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"AssertionError: expected undefined to be 'pane-a' // Object.is equality": "expected undefined to be 'pane-a' // Object.is equality",
+		"expected 17 to be 3 // Object.is equality":                               "expected N to be 3 // Object.is equality",
+		"TypeError: fetch failed at /home/u/p/src/a.ts:3:7":                       "TypeError: fetch failed at a.ts",
+		"connect ECONNREFUSED 127.0.0.1:43117":                                    "connect ECONNREFUSED 127.0.0.1:PORT",
+		"ENOENT: no such file, open '/tmp/dl-x8Gh2k/a'":                           "ENOENT: no such file, open 'TMP'",
+		"took 312ms":          "took DUR",
+		"\x1b[31mred\x1b[39m": "red",
+	} {
+		if got := Normalise(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestFirstLine(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 2\nReceived: 1":              "expect(received).toBe(expected) // Object.is equality Expected: 2",
+		"Expected values to be strictly deep-equal:\n+ actual - expected\n\n+ 1\n- 2":                           "Expected values to be strictly deep-equal: - 2",
+		"AssertionError [ERR_ASSERTION]: The input did not match the regular expression /x/. Input:\n\n'abc'\n": "The input did not match the regular expression /x/. Input: 'abc'",
+		"TypeError: x is not a function": "TypeError: x is not a function",
+		"":                               "",
+	} {
+		if got := firstLine(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+const fence = "F00"
+
+// trial makes the results of a target from records.
+func trial(t *testing.T, test string, end triage.End, lines ...string) (own triage.Result, others []triage.Result) {
+	t.Helper()
+	spec := triage.RunSpec{
+		Prepared: triage.Prepared{Env: []string{envFence + "=" + fence}},
+		Target:   triage.Target{Suite: "vitest", Framework: "vitest", Package: "a.test.ts", Test: test},
+	}
+	rs, err := Project{}.Results(arrows, spec, end, strings.NewReader(strings.Join(lines, "\n")+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rs {
+		if r.Target == spec.Target {
+			own = r
+		} else {
+			others = append(others, r)
+		}
+	}
+	return own, others
+}
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	const (
+		file  = fence + ` {"type":"file","file":"a.test.ts"}`
+		start = fence + ` {"type":"start","file":"a.test.ts","names":["x"]}`
+		pass  = fence + ` {"type":"test","file":"a.test.ts","names":["x"],"state":"pass"}`
+		fail  = fence + ` {"type":"test","file":"a.test.ts","names":["x"],"state":"fail","errors":[{"message":"m"}]}`
+		skip  = fence + ` {"type":"test","file":"a.test.ts","names":["x"],"state":"skip"}`
+		twin  = fence + ` {"type":"test","file":"a.test.tsx","names":["x"],"state":"fail","errors":[{"message":"m"}]}`
+		hook  = fence + ` {"type":"broken","file":"a.test.ts","names":["x"],"phase":"setup","errors":[{"message":"h"}]}`
+		stray = fence + ` {"type":"stray","errors":[{"message":"late"}]}`
+		over  = fence + ` {"type":"end"}`
+	)
+	for _, c := range []struct {
+		name, test string
+		end        triage.End
+		lines      []string
+		want       triage.Outcome
+		phase      string
+	}{
+		{"passes", "x", triage.End{}, []string{file, start, pass, over}, triage.Pass, ""},
+		{"fails", "x", triage.End{Exit: 1}, []string{file, start, fail, over}, triage.Fail, triage.PhaseTest},
+		{"one of two of that name fails", "x", triage.End{Exit: 1}, []string{pass, fail, pass, over}, triage.Fail, triage.PhaseTest},
+		{"skips itself", "x", triage.End{}, []string{file, skip, over}, triage.Skip, ""},
+		{"selects nothing and exits 0", "y", triage.End{}, []string{file, skip, over}, triage.Absent, ""},
+		{"only the twin's file ran", "x", triage.End{Exit: 1}, []string{twin, over}, triage.Absent, ""},
+		{"a hook of its describe broke", "x > y", triage.End{Exit: 1}, []string{file, hook, over}, triage.Error, triage.PhaseSetup},
+		{"a hook of another describe broke", "z > y", triage.End{Exit: 1}, []string{file, hook, over}, triage.Absent, ""},
+		{"dies in the middle", "x", triage.End{Exit: 7}, []string{file, start}, triage.Error, triage.PhaseExit},
+		{"dies of an uncaught error", "x", triage.End{Exit: 1}, []string{file, start, "TypeError: bad"}, triage.Error, triage.PhasePanic},
+		{"hangs", "x", triage.End{TimedOut: true, Exit: -1}, []string{file, start}, triage.Timeout, triage.PhaseTimeout},
+		{"does not start", "x", triage.End{Exit: 1}, []string{"Error: bad config"}, triage.Invalid, ""},
+		{"the file, with a stray error", "", triage.End{Exit: 1}, []string{file, pass, stray, over}, triage.Error, triage.PhasePanic},
+		{"the file", "", triage.End{}, []string{file, pass, over}, triage.Pass, ""},
+		{"a forged record", "x", triage.End{}, []string{file, strings.Replace(pass, fence, "F01", 1), "x " + pass, over}, triage.Absent, ""},
+	} {
+		own, others := trial(t, c.test, c.end, c.lines...)
+		phase := ""
+		if own.Failure != nil {
+			phase = own.Failure.Signature.Phase
+		}
+		if own.Outcome != c.want || phase != c.phase {
+			t.Errorf("%s: %v %q, want %v %q (%s)", c.name, own.Outcome, phase, c.want, c.phase, own.Note)
+		}
+		for _, o := range others {
+			if o.Target.Package != "a.test.ts" {
+				t.Errorf("%s: %v is of another file", c.name, o.Target)
+			}
+		}
+	}
+}
+
+func TestALinkOutsideTheTreeMakesTrialsInvalid(t *testing.T) {
+	t.Parallel()
+	tree, other := t.TempDir(), t.TempDir()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.MkdirAll(filepath.Join(tree, "node_modules", "@shop"), 0o755))
+	must(os.MkdirAll(filepath.Join(tree, "packages", "in"), 0o755))
+	must(os.Symlink(filepath.Join(tree, "packages", "in"), filepath.Join(tree, "node_modules", "in")))
+	if got := linkedOutside(tree, tree); got != "" {
+		t.Errorf("a link into the tree: %s", got)
+	}
+	must(os.Symlink(other, filepath.Join(tree, "node_modules", "@shop", "core")))
+	link := linkedOutside(tree, tree)
+	if !strings.Contains(link, "@shop/core") {
+		t.Errorf("not found: %q", link)
+	}
+	spec := triage.RunSpec{Prepared: triage.Prepared{Env: []string{envFence + "=" + fence, envOutside + "=" + link}}, Target: triage.Target{Package: "a"}}
+	rs, err := Project{}.Results(arrows, spec, triage.End{}, strings.NewReader(fence+" {\"type\":\"end\"}\n"))
+	if err != nil || len(rs) != 1 || rs[0].Outcome != triage.Invalid || !strings.Contains(rs[0].Note, "install") {
+		t.Errorf("%v %+v", err, rs)
+	}
+}
+
+// answer is a Node of some version.
+func answer(version string, err error) triage.Exec {
+	return func(context.Context, triage.Command) ([]byte, triage.End, error) {
+		return []byte(version + "\n"), triage.End{}, err
+	}
+}
+
+func TestPrepareSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	tree := t.TempDir()
+	for _, c := range []struct {
+		name string
+		exec triage.Exec
+		want string
+	}{
+		{"no Node", answer("", errors.New("not found")), "install Node 20 or newer"},
+		{"an old Node", answer("18.19.0", nil), "Node 18.19.0 is too old"},
+		{"not a Node", answer("hello", nil), "does not work"},
+		{"no vitest", answer("22.1.0", nil), "vitest is not installed: run the project's install command"},
+	} {
+		p, err := Project{}.Prepare(t.Context(), c.exec, arrows, triage.BuildSpec{Tree: tree, Package: "a.test.ts", Out: filepath.Join(tree, "out")})
+		if err != nil || p.Failure == nil || !strings.Contains(p.Failure.Message, c.want) || p.Failure.Signature.Phase != triage.PhaseSetup {
+			t.Errorf("%s: %v %+v", c.name, err, p.Failure)
+		}
+	}
+}
+
+func TestPrepareAndCommand(t *testing.T) {
+	t.Parallel()
+	tree := t.TempDir()
+	for name, text := range map[string]string{
+		"node_modules/vitest/package.json": `{"bin":{"vitest":"vitest.mjs"}}`,
+		"web/a.test.ts":                    "x",
+	} {
+		file := filepath.Join(tree, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := Project{Dir: "web", Args: []string{"--own"}, Env: []string{"NODE_OPTIONS=--max-old-space-size=99"}}
+	out := filepath.Join(t.TempDir(), "out")
+	ready, err := p.Prepare(t.Context(), answer("20.1.0", nil), arrows, triage.BuildSpec{Tree: tree, Package: "web/a.test.ts", Out: out, Overlay: `/lag "dir`})
+	if err != nil || ready.Failure != nil {
+		t.Fatalf("%v %+v", err, ready.Failure)
+	}
+	if got, want := lookup(ready.Env, "NODE_OPTIONS"), `--require "/lag \"dir/preload.cjs" --max-old-space-size=99`; got != want {
+		t.Errorf("NODE_OPTIONS %s, want %s", got, want)
+	}
+	c := p.Command(arrows, triage.RunSpec{Prepared: ready, Tree: tree, Target: triage.Target{Package: "web/a.test.ts", Test: "x"}})
+	want := []string{"node", filepath.Join(tree, "node_modules", "vitest", "vitest.mjs"), "a.test.ts", "^x$", "--own"}
+	if d := cmp.Diff(want, c.Argv); d != "" || c.Dir != filepath.Join(tree, "web") {
+		t.Errorf("in %s:\n%s", c.Dir, d)
+	}
+	if _, err := os.Stat(filepath.Join(out, "fence.cjs")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDetect(t *testing.T) {
+	t.Parallel()
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	root := fstest.MapFS{
+		"package.json":                     file(`{"devDependencies":{"jest":"30"}}`),
+		"pnpm-lock.yaml":                   file(""),
+		"packages/web/package.json":        file(`{"devDependencies":{"vitest":"3"}}`),
+		"packages/api/package.json":        file(`{"scripts":{"test":"node --import tsx --test src"}}`),
+		"packages/bad/package.json":        file(`{`),
+		"node_modules/vitest/package.json": file(`{"dependencies":{"vitest":"3"}}`),
+	}
+	for _, c := range []struct {
+		d    Dialect
+		want []Found
+	}{
+		{spaces, []Found{{"", "devDependencies of package.json", "pnpm install --frozen-lockfile"}}},
+		{arrows, []Found{{"packages/web", "devDependencies of packages/web/package.json", "pnpm install --frozen-lockfile"}}},
+		{nodes, []Found{{"packages/api", "a test script of packages/api/package.json", "pnpm install --frozen-lockfile"}}},
+	} {
+		if d := cmp.Diff(c.want, Detect(root, c.d)); d != "" {
+			t.Errorf("%s: %s", c.d.Name, d)
+		}
+	}
+}
+
+func TestPathsOfAReportBecomePathsOfTheTree(t *testing.T) {
+	t.Parallel()
+	exists := func(f string) bool { return f == "web/src/a.test.ts" }
+	for _, c := range []struct {
+		o        Options
+		in, want string
+	}{
+		{Options{}, "./src/a.test.ts", "src/a.test.ts"},
+		{Options{Dir: "web"}, "src/a.test.ts", "web/src/a.test.ts"},
+		{Options{Dir: "web", Exists: exists}, "web/src/a.test.ts", "web/src/a.test.ts"},
+		{Options{Root: "/w"}, "/w/src/a.test.ts", "src/a.test.ts"},
+		{Options{Exists: exists}, "/home/runner/work/shop/web/src/a.test.ts", "web/src/a.test.ts"},
+		{Options{Exists: exists}, "/elsewhere/b.test.ts", "/elsewhere/b.test.ts"},
+		{Options{}, "", ""},
+	} {
+		if got := c.o.file(c.in); got != c.want {
+			t.Errorf("%+v %s: %s, want %s", c.o, c.in, got, c.want)
+		}
+	}
+}
+
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte(fence + ` {"type":"test","file":"a","names":["x"],"state":"pass"}` + "\n"))
+	f.Add([]byte("x\n" + fence + " {\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := readRun(arrows, Options{}, fence, bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rs := s.results(triage.RunSpec{Target: triage.Target{Package: "a", Test: "never"}}, triage.End{})
+		if own := rs[len(rs)-1]; own.Outcome == triage.Pass && !bytes.Contains(b, []byte("never")) {
+			t.Error("a pass without a record")
+		}
+	})
+}
