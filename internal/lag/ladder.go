@@ -33,11 +33,13 @@ const (
 	// ladderBudgetMS bounds the delays of one process together.
 	ladderBudgetMS = 20_000
 	randomShare    = 0.3
-	// behindCapMS bounds what [Behind] adds to one clock: above the delays of any
-	// rung on one path, and a red that waits for a lost event waits it out.
-	behindCapMS = 3_000
-	randomRungs = 5
-	slowBurners = 4
+	// behindCapMS bounds what [Behind] adds to one clock, for a red that waits
+	// for a lost event waits it out. What may be delayed in all, behindBudgetMS,
+	// stays below it: delays that use up the longer deadlines too prove no race.
+	behindCapMS    = 3_000
+	behindBudgetMS = 2_000
+	randomRungs    = 5
+	slowBurners    = 4
 )
 
 // rung is one step of the ladder: a plan, and whether an engine can carry it out.
@@ -172,6 +174,7 @@ func Behind(p triage.LagPlan) triage.LagPlan {
 	}
 	p.Name += "+deadlines"
 	p.Stretch = triage.Stretch{Timeouts: stretchTimeouts, CapMS: behindCapMS}
+	p.BudgetMS = min(p.BudgetMS, behindBudgetMS)
 	return p
 }
 

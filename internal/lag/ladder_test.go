@@ -183,3 +183,14 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 }
+
+// A rung behind known deadlines may not use up the longer ones as well.
+func TestBehindDelaysLessThanTheDeadlinesGain(t *testing.T) {
+	plans := mustLadder(t, goCaps, 1, "auto")
+	plans = append(plans, Singles([]triage.Decision{{Site: "a.go:A:call:1", Kind: triage.KindCall, Hit: 1}}, 0)...)
+	for _, p := range plans {
+		if b := Behind(p); b.Stretch.Timeouts > 1 && !b.Yield && (b.BudgetMS <= 0 || b.BudgetMS >= b.Stretch.CapMS) {
+			t.Errorf("%s: %g ms of delay against deadlines made %g ms longer", b.Name, b.BudgetMS, b.Stretch.CapMS)
+		}
+	}
+}
