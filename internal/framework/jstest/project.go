@@ -313,7 +313,7 @@ func (p Project) logResults(d Dialect, r triage.RunSpec, end triage.End, output 
 	if err != nil && !errors.Is(err, ErrEmpty) {
 		return nil, err
 	}
-	own := triage.Result{Target: r.Target, Outcome: triage.Pass}
+	own := triage.Result{Target: r.Target, Outcome: triage.Pass, Note: "the suite's own command tells of failures only"}
 	switch {
 	case end.TimedOut:
 		own.Outcome = triage.Timeout
@@ -321,6 +321,8 @@ func (p Project) logResults(d Dialect, r triage.RunSpec, end triage.End, output 
 		own.Outcome = triage.Error
 	case end.Exit != 0:
 		own.Outcome = triage.Unknown
+	case !r.Target.IsCommand() && len(failures) == 0 && errors.Is(err, ErrEmpty):
+		own.Outcome = triage.Invalid
 	}
 	var out []triage.Result
 	for i := range failures {
