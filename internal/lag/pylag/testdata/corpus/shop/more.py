@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 
 class Debounce:
@@ -77,7 +78,7 @@ class Gate:
         threading.Thread(target=self._open, daemon=True).start()
 
     def _open(self):
-        threading.Event().wait(0.02)
+        time.sleep(0.08)
         with self.cond:
             self.opened = True
             self.cond.notify_all()
@@ -101,7 +102,7 @@ class Pair:
         self._log("first")
 
     def _second(self):
-        threading.Event().wait(0.03)
+        time.sleep(0.03)
         self._log("second")
 
     def _log(self, row):
