@@ -203,6 +203,7 @@ func TestNotesOfHalfMadeTreesAreRemoved(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"just begun":        {},
 		"locked":            {"locked": "initializing"},
+		"its place is open": {"locked": "initializing", "gitdir": ""},
 		"its place is told": {"locked": "initializing", "gitdir": gitdir},
 		"with its HEAD":     {"locked": "initializing", "gitdir": gitdir, "HEAD": strings.Repeat("0", 40) + "\n", "commondir": "../..\n"},
 	} {

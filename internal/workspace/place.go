@@ -268,10 +268,13 @@ func (w *Workspace) removeNotes() error {
 	for _, e := range entries {
 		note := filepath.Join(dir, e.Name())
 		at, err := os.ReadFile(filepath.Join(note, "gitdir"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
 		_, noHead := os.Lstat(filepath.Join(note, "HEAD"))
-		tree := filepath.Dir(filepath.FromSlash(strings.TrimSpace(string(at))))
-		ours := err == nil && (tree == w.treeDir(triage.Head) || tree == w.treeDir(triage.Base))
-		if ours || errors.Is(err, os.ErrNotExist) && noHead != nil && halfMade.MatchString(e.Name()) {
+		place := filepath.FromSlash(strings.TrimSpace(string(at)))
+		ours := place == filepath.Join(w.treeDir(triage.Head), ".git") || place == filepath.Join(w.treeDir(triage.Base), ".git")
+		if ours || place == "" && noHead != nil && halfMade.MatchString(e.Name()) {
 			errs = append(errs, os.RemoveAll(note))
 		}
 	}
