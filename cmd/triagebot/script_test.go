@@ -178,7 +178,7 @@ func cmdUntouched(ts *testscript.TestScript, _ bool, _ []string) {
 	script := `set -e
 test -z "$(git status --porcelain)" || { git status --short; exit 1; }
 test "$(git worktree list | wc -l)" = 1 || { git worktree list; exit 1; }
-test ! -e .git/worktrees
+test ! -e .git/worktrees || { find .git/worktrees; exit 1; }
 test -z "$(find "$XDG_CACHE_HOME/triagebot/trees" -mindepth 2 -not -name .triagebot 2>/dev/null)" || { find "$XDG_CACHE_HOME"; exit 1; }
 test -z "$(ls -A "$TMPDIR")" || { ls -A "$TMPDIR"; exit 1; }`
 	if err := ts.Exec("sh", "-c", script); err != nil {
