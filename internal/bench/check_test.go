@@ -34,6 +34,8 @@ type check struct {
 	wall time.Duration
 	// setUp is the time from the start of the process to its first build.
 	setUp time.Duration
+	// after is the time from the end of the last trial to that of the process.
+	after time.Duration
 	// peakMB is the largest resident set of the process itself, in MiB; the
 	// compilers and tests that it starts are not in it.
 	peakMB float64
@@ -118,6 +120,10 @@ func measure(t testing.TB, bin string, s sampletest.Sample, r sampletest.Repo, e
 	}
 	if c.report, err = report.Decode(bytes.NewReader(b)); err != nil {
 		t.Fatal(err)
+	}
+	if n := len(c.report.Trials); n > 0 {
+		last := c.report.Trials[n-1]
+		c.after = began.Add(c.wall).Sub(last.Start) - time.Duration(last.DurationMS*1e6)
 	}
 	c.wrong = s.Check(b, r)
 	return c

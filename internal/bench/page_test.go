@@ -54,8 +54,12 @@ func met(ok bool) string {
 
 func (r *results) promises(b *strings.Builder) {
 	fmt.Fprintf(b, "## Promises\n\n| what | reach | measured | met |\n|---|---|---|---|\n")
+	var gaps []string
 	line := func(what, reach, measured string, ok bool) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", what, reach, measured, met(ok))
+		if cause := gapCauses[what]; !ok && cause != "" {
+			gaps = append(gaps, fmt.Sprintf("- *%s*: %s\n", what, cause))
+		}
 	}
 	if wants("reveal") {
 		r.revealPromises(line)
@@ -73,7 +77,29 @@ func (r *results) promises(b *strings.Builder) {
 	if wants("check") {
 		r.checkPromises(line)
 	}
+	if len(gaps) > 0 {
+		fmt.Fprintf(b, "\nWhy the reaches that are not met are not:\n\n%s", strings.Join(gaps, ""))
+	}
 	b.WriteString("\n")
+}
+
+// The promises that have a known gap.
+const (
+	withinRuns  = "of them within 3 lagged runs"
+	plainFold   = "against plain re-runs in the same time"
+	causesRight = "causes named right"
+	checkExtra  = "a whole check without lag against its builds and tests"
+)
+
+// gapCauses say why a reach is missed when it is; each was looked into.
+var gapCauses = map[string]string{
+	withinRuns: "what needs the test's own thread late (`order.RacyStateNew`, `subscribe.RacyCreateThenAttach`) waits for the fourth rung, `drain.RacyReadTwice` for the fifth; " +
+		"`budget.RacyNanoBudget` is red by itself and the workers' lag hides it; `errg.RacyOrder` is red in every other run under most rungs.",
+	plainFold: "three of the 16 are red in most plain runs (`budget.RacyNanoBudget`, `tmpdir.RacyCloseThenRead`, `tmpdir.RacyCloseThenCleanup`): " +
+		"no way of looking can be more than 16 / 3 = 5.3 times better, and any fourth test that is red by chance, `errg.RacyOrder` most often, takes it below 5.",
+	causesRight: "the 5 ms budget of `budget.RacyTightBudget` stands in a variable, so its length cannot be read from the line, and below 15 ms it is taken for a race whose symptom needs a clock; " +
+		"`errg.RacyOrder`, `order.RacyStateNew` and `drain.RacyReadTwice` stay red in part of the runs whatever is delayed, and what is not red 4 times in 5 is left unstable.",
+	checkExtra: "making the two trees (column set-up) and removing them (column end) takes git most of it, and more beside other work.",
 }
 
 type promise func(what, reach, measured string, ok bool)
@@ -103,9 +129,9 @@ func (r *results) revealPromises(line promise) {
 			within++
 		}
 	}
-	line(fmt.Sprintf("of them within %d lagged runs", reachRuns), "80 %", share(within, n), float64(within) >= reachRunShare*float64(n))
+	line(withinRuns, "80 %", share(within, n), float64(within) >= reachRunShare*float64(n))
 	plain, _ := r.countReds(row.byPlain, counted)
-	line("against plain re-runs in the same time", "≥ 5 ×", fmt.Sprintf("%s, so %.1f ×", share(plain, n), fold(red, plain)), fold(red, plain) >= reachFold)
+	line(plainFold, "≥ 5 ×", fmt.Sprintf("%s, so %.1f ×", share(plain, n), fold(red, plain)), fold(red, plain) >= reachFold)
 	quiet := func(w row) bool { return counted(w) && !r.redByItself(w.test) }
 	lr, ln := r.countReds(row.byLadder, quiet)
 	pr, _ := r.countReds(row.byPlain, quiet)
