@@ -109,8 +109,9 @@ class Rewriter {
   visit(n, scope, parent, key) {
     if (isFunction(n)) {
       const name = (n.id && n.id.name) || nameFor(parent, key) || '';
+      const executor = parent && parent.type === 'NewExpression' && calleeName(parent.callee) === 'Promise'; // runs at once
       scope = scope.with({
-        fn: [scope.cls || scope.fn, name].filter(Boolean).join('.'), cls: '', loop: false, race: false,
+        fn: [scope.cls || scope.fn, name].filter(Boolean).join('.'), cls: '', loop: executor && scope.loop, race: executor && scope.race,
         params: n.params.map((p) => (p.type === 'AssignmentPattern' ? p.left.name : p.name)),
       });
     } else if (/^Class(Decl|Expr)/.test(n.type)) {
@@ -197,7 +198,8 @@ class Rewriter {
   }
 
   clock(kind, n, scope, ms) {
-    if (kind === 'sleep' && scope.loop) return; // the interval of a poll
+    // In a loop it is the interval of a poll, and in the project's own code it is what the project does.
+    if (kind === 'sleep' && (scope.loop || !this.place.test)) return;
     const k = this.key(kind, n, scope);
     if (k) this.around(ms.start, ms.end, `${HOOKS}.k((`, `),${k},globalThis)`);
   }

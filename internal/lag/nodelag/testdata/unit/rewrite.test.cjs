@@ -10,7 +10,7 @@ const plan = (o = {}) => new Plan(JSON.stringify({ version: 1, kinds: ['wake', '
 const place = { file: 'src/a.js', full: '/x/src/a.js', test: false };
 
 /** The ids that a rewritten source holds, each once, in the order of the text. */
-const ids = (code, p = plan(), type = 'module') => [...new Set([...rewrite(code, place, p, type).matchAll(/"(src\/a\.js:[^"]*?)\\u0000/g)].map((m) => m[1]))];
+const ids = (code, p = plan(), type = 'module', at = place) => [...new Set([...rewrite(code, at, p, type).matchAll(/"(src\/a\.js:[^"]*?)\\u0000/g)].map((m) => m[1]))];
 
 test('ids are file, function, kind and ordinal', () => {
   assert.deepEqual(ids('class A { async m() { await x(); await y() } }\nconst f = async () => { await z() }\nawait q()'),
@@ -34,10 +34,14 @@ test('awaits that await inside, imports and those of vite have no site', () => {
 
 test('clocks: sleeps, time-outs and deadlines, and no others', () => {
   const p = plan({ kinds: [], stretch: { timeouts: 10, sleeps: 10 } });
-  const kinds = (code) => ids(code, p).map((id) => id.split(':').slice(1).join(':'));
+  const inTest = { ...place, test: true };
+  const kinds = (code, at = inTest) => ids(code, p, 'module', at).map((id) => id.split(':').slice(1).join(':'));
   assert.deepEqual(kinds('async function f() { await sleep(20) }'), ['f:sleep:1']);
   assert.deepEqual(kinds('async function f() { await new Promise((r) => setTimeout(r, 20)) }'), ['f:sleep:1']);
+  assert.deepEqual(kinds('async function f() { await sleep(20) }', place), []);
   assert.deepEqual(kinds('async function f() { while (x) await sleep(20) }'), []);
+  assert.deepEqual(kinds('async function f() { while (x) await new Promise((r) => setTimeout(r, 20)) }'), []);
+  assert.deepEqual(kinds('function f() { return Promise.race([g(), new Promise((r) => setTimeout(r, 20))]) }', place), ['f:timeout:1']);
   assert.deepEqual(kinds('const sleep = (ms) => new Promise((r) => setTimeout(r, ms))'), []);
   assert.deepEqual(kinds('function f() { return Promise.race([g(), sleep(250)]) }'), ['f:timeout:1']);
   assert.deepEqual(kinds('function f() { setTimeout(() => reject(new Error("x")), 99) }'), ['f:timeout:1']);
