@@ -30,6 +30,9 @@ func (s *session) find(ctx context.Context, f *measureFlags, c *collected, p *pr
 	for i := range c.failures {
 		c.failures[i].Target.Suite = opt.Suite
 	}
+	if c.failures, err = s.locate(ctx, c.failures); err != nil {
+		return err
+	}
 	if len(f.tests) > 0 {
 		fs, err := named(f.tests, opt)
 		if err != nil {
@@ -60,6 +63,24 @@ func (s *session) find(ctx context.Context, f *measureFlags, c *collected, p *pr
 		return errGreen
 	}
 	return nil
+}
+
+// locate finds the packages of the failures whose report named none, as a log
+// does that was cut off before the line of its package.
+func (s *session) locate(ctx context.Context, fs []triage.Failure) ([]triage.Failure, error) {
+	var out []triage.Failure
+	for _, f := range fs {
+		if f.Target.Package != "" || f.Target.Test == "" {
+			out = append(out, f)
+			continue
+		}
+		found, err := s.resolve(ctx, []triage.Failure{f})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
 }
 
 // options tell the readers what the head tree knows.

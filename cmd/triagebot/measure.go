@@ -70,12 +70,11 @@ func runMeasure(ctx context.Context, f *measureFlags, s streams) error {
 	}
 	p := newProgress(s.err, f.quiet)
 	defer p.Close()
-	began := time.Now()
 	run := newRun
 	if f.resume {
 		run = resumeRun
 	}
-	r, cfg, err := run(ctx, f, p, began)
+	r, cfg, err := run(ctx, f, p)
 	p.Close()
 	if err != nil {
 		return err
@@ -90,7 +89,7 @@ func runMeasure(ctx context.Context, f *measureFlags, s streams) error {
 }
 
 // newRun measures a check from its beginning.
-func newRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) (triage.Report, config.Config, error) {
+func newRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report, config.Config, error) {
 	none, noCfg := triage.Report{}, config.Config{}
 	if err := refuseLoss(f.out); err != nil {
 		return none, noCfg, err
@@ -125,12 +124,12 @@ func newRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) 
 		return none, noCfg, err
 	}
 	defer st.Close()
-	r, err := sess.measure(ctx, st, header, p, began)
+	r, err := sess.measure(ctx, st, header, p)
 	return r, sess.cfg, err
 }
 
 // resumeRun goes on with the run that --out holds.
-func resumeRun(ctx context.Context, f *measureFlags, p *progress, began time.Time) (triage.Report, config.Config, error) {
+func resumeRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report, config.Config, error) {
 	header, err := readHeader(f.out)
 	if err != nil {
 		return triage.Report{}, config.Config{}, err
@@ -160,7 +159,7 @@ func resumeRun(ctx context.Context, f *measureFlags, p *progress, began time.Tim
 		return triage.Report{}, config.Config{}, err
 	}
 	p.Say("resuming after %d trials", len(st.trials))
-	r, err := sess.measure(ctx, st, header, p, began)
+	r, err := sess.measure(ctx, st, header, p)
 	return r, sess.cfg, err
 }
 
@@ -208,12 +207,13 @@ func (s *session) header(c collected) (triage.Report, error) {
 }
 
 // measure runs the procedure and writes the report, whatever ended it.
-func (s *session) measure(ctx context.Context, st *store, header triage.Report, p *progress, began time.Time) (triage.Report, error) {
+func (s *session) measure(ctx context.Context, st *store, header triage.Report, p *progress) (triage.Report, error) {
 	live, err := s.runner(len(header.Plan.Ladder) > 0, p)
 	if err != nil {
 		return triage.Report{}, err
 	}
 	defer live.Close()
+	start := time.Now()
 	// The budget is for measuring: waiting for another run on this machine, and
 	// making the trees ready, are not held against it.
 	limited := pipeline.Limited{Runner: live, Deadline: time.Now().Add(s.cfg.Budget)}
@@ -221,7 +221,7 @@ func (s *session) measure(ctx context.Context, st *store, header triage.Report, 
 	in.Record, in.Observer = st.recorder(live.Site), p
 	r, runErr := pipeline.Triage(ctx, in, &pipeline.Recorded{Trials: st.trials, Sites: st.sites, Next: limited})
 	stats := live.Stats()
-	r.Cost.WallMS = float64(time.Since(began).Milliseconds())
+	r.Cost.WallMS = float64((s.setup + time.Since(start)).Milliseconds())
 	r.Cost.SetupMS = float64(s.setup.Milliseconds())
 	r.Cost.Builds, r.Cost.BuildMS = stats.Builds, stats.BuildMS
 	var mem runtime.MemStats

@@ -76,10 +76,18 @@ func (v *view) ladderReds() (own, foreign bool) {
 
 func (v *view) lagArtefact(rung string) decision {
 	c := v.c.Causes[rung]
-	text := "a time budget holds up to " + millis(c.MarginMS) + " of delay and breaks at " + millis(c.DoseMS)
+	text := "green once the timeouts are longer"
+	if c.Kind == triage.CauseTimeBudget {
+		text = budgetText(c)
+	}
 	d := v.inconclusive(bound(text), "the time that CI had lost when it was red", triage.ReasonLagArtefact)
 	d.verdict.Cause, d.verdict.Trial = c, v.lagTrial(rung)
 	return d
+}
+
+// budgetText is how much a time budget holds, which is known from the search.
+func budgetText(c *triage.Cause) string {
+	return "a time budget holds up to " + millis(c.MarginMS) + " of delay and breaks at " + millis(c.DoseMS)
 }
 
 // exhausted: all rounds were run and the sides are still not told apart.

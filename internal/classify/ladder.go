@@ -223,7 +223,12 @@ func (v *view) confirmNew(rung string, p pair) (d decision, ok bool) {
 // A budget that breaks at a scheduler's hiccup, in the way CI saw it break, is
 // not honest.
 func (v *view) honestDeadline(c *triage.Cause) bool {
-	if c == nil || c.Kind != triage.CauseTimeBudget {
+	switch {
+	case c == nil:
+		return false
+	case c.Kind == triage.CauseUnstable && c.Deadline:
+		return true // which deadline it is could not be told, but a race it is not
+	case c.Kind != triage.CauseTimeBudget:
 		return false
 	}
 	return v.source != fromCI || c.DoseMS > v.p.HiccupMS

@@ -50,6 +50,8 @@ func TestLadder(t *testing.T) {
 		{"an honest deadline does not end the ladder", hit().with(deadline(200)), want{step: StepLadder, rung: "r2"}},
 		{"nor does it hide a race of a later rung", hit().with(deadline(200)).tried(lagged("r2"), "FFF").with(second(triage.CauseRace)).
 			measured(lagged("r2"), "FF").measured(laggedBase("r2"), "FF"), want{class: triage.LagRevealedRace, origin: triage.OriginBase}},
+		{"a deadline that could not be named", hit().with(func(c *Case) { causes(c)["r1"] = &triage.Cause{Kind: triage.CauseUnstable, Deadline: true} }).tried(lagged("r2"), "."),
+			want{reasons: because(triage.ReasonLagArtefact), text: "green once the timeouts are longer"}},
 		{"nothing but honest deadlines", hit().with(deadline(200)).tried(lagged("r2"), "FFF").with(second(triage.CauseTimeBudget)), inconclusive(triage.ReasonLagArtefact)},
 		{"an honest deadline and nothing else", hit().with(deadline(200)).tried(lagged("r2"), "."),
 			want{reasons: because(triage.ReasonLagArtefact), trial: 7, text: "a time budget holds up to 190 ms of delay and breaks at 200 ms"}},

@@ -106,6 +106,9 @@ func (s *session) explain() *triage.Cause {
 	}
 	whole := s.wholeStretched(set)
 	cause := s.name(set, whole)
+	if cause.Kind == triage.CauseUnstable && whole == green {
+		cause.Deadline = true
+	}
 	if whole == green && (cause.Kind == triage.CauseRace || cause.Kind == triage.CauseFixedSleep) {
 		addNote(cause, "under the whole plan a deadline trips as well")
 	}

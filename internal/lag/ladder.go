@@ -116,12 +116,12 @@ func allRungs(c Capabilities, seed uint64) []rung {
 	rungs := []rung{
 		{fixed("doubles", triage.RoleWorker, doubles, doubleMS, doubleHits), len(doubles) > 0},
 		{fixed("worker-10", triage.RoleWorker, worker, smallMS, ladderHits), len(worker) > 0},
-		{fixed("worker-100", triage.RoleWorker, worker, mediumMS, ladderHits), len(worker) > 0},
 		{fixed("test-50", triage.RoleTest, every, testMS, 1), len(every) > 0},
+		{fixed("worker-100", triage.RoleWorker, worker, mediumMS, ladderHits), len(worker) > 0},
 		{yielding(every), len(every) > 0 && c.Yield},
 		{triage.LagPlan{Version: triage.PlanVersion, Name: "cleanup", CleanupMS: cleanupMS}, c.Cleanup},
 	}
-	rungs[3].plan.TestSites = true
+	rungs[2].plan.TestSites = true
 	if c.Cleanup { // costs nothing where the test is delayed far longer anyway
 		rungs[0].plan.CleanupMS = cleanupMS
 	}

@@ -45,8 +45,8 @@ func TestLadderIsStable(t *testing.T) {
 	want := []string{
 		"9d8219bec8a5 doubles: workers 400 ms late at double, removal of temporary directories held for 200 ms",
 		"0920402dd91a worker-10: workers 10 ms late at double, return, call, start, wake, signal",
-		"3c2e0b412591 worker-100: workers 100 ms late at double, return, call, start, wake, signal",
 		"a6e2ba3452d8 test-50: the test's own thread 50 ms late at double, return, call, start, wake, signal, step",
+		"3c2e0b412591 worker-100: workers 100 ms late at double, return, call, start, wake, signal",
 		"1a96232f0a1e yield: all threads giving up the processor at double, return, call, start, wake, signal, step",
 		"700c0a4b363e cleanup: removal of temporary directories held for 200 ms",
 		"eba0f226b693 random-1: all threads 0 to 100 ms late at 30 % of double, return, call, start, wake, signal (seed 8)",
@@ -99,9 +99,9 @@ func TestLadderKeepsToTheEngine(t *testing.T) {
 		{"nothing", Capabilities{}, "slow-machine"},
 		{"clean-up only", Capabilities{Cleanup: true}, "cleanup slow-machine"},
 		{"no doubles told apart, no yield", Capabilities{Kinds: []triage.Kind{triage.KindReturn, triage.KindCall}},
-			"doubles worker-10 worker-100 test-50 random-1 random-2 random-3 random-4 random-5 all-400 slow-machine"},
+			"doubles worker-10 test-50 worker-100 random-1 random-2 random-3 random-4 random-5 all-400 slow-machine"},
 		{"calls only", Capabilities{Kinds: []triage.Kind{triage.KindCall}, Yield: true},
-			"worker-10 worker-100 test-50 yield random-1 random-2 random-3 random-4 random-5 all-400 slow-machine"},
+			"worker-10 test-50 worker-100 yield random-1 random-2 random-3 random-4 random-5 all-400 slow-machine"},
 	} {
 		plans := mustLadder(t, tc.caps, 1, "auto")
 		if got := names(plans); got != tc.want {
@@ -120,7 +120,7 @@ func TestLadderKeepsToTheEngine(t *testing.T) {
 func TestSpecChoosesRungs(t *testing.T) {
 	for _, tc := range []struct{ spec, want string }{
 		{"off", ""},
-		{" auto ", "doubles worker-10 worker-100 test-50 yield cleanup random-1 random-2 random-3 random-4 random-5 all-400 slow-machine"},
+		{" auto ", "doubles worker-10 test-50 worker-100 yield cleanup random-1 random-2 random-3 random-4 random-5 all-400 slow-machine"},
 		{"yield, doubles,yield", "yield doubles"},
 		{"random", "random-1 random-2 random-3 random-4 random-5"},
 		{"random-3,random", "random-3 random-1 random-2 random-4 random-5"},

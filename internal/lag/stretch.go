@@ -85,7 +85,9 @@ func (s *session) classify(f finding) *triage.Cause {
 		case got == neither:
 			return s.unstable(s.why("neither red nor green when timeouts are stretched"))
 		case got == green && clock == nil:
-			return s.unstable(s.why("green with the timeouts stretched, yet no single timeout does it"))
+			c := s.unstable(s.why("green with the timeouts stretched, yet no single timeout does it"))
+			c.Deadline = true
+			return c
 		case got == green && s.usedUp(f, *clock):
 			return s.timeBudget(f, clock)
 		case got == green:

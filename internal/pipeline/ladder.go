@@ -47,3 +47,19 @@ func (c *check) addSingles(t *target, next string) bool {
 	t.c.Rungs = slices.Insert(t.c.Rungs, at, ids...)
 	return len(ids) > 0
 }
+
+// dropIdle takes the rungs that delay workers out of what is left of the ladder,
+// when a rung that delays every worker met none: then the test has no threads of
+// its own. What delays the test's own thread, or the machine, stays.
+func (c *check) dropIdle(t *target, rung string, tr triage.Trial) {
+	p := c.plans[rung]
+	at := slices.Index(t.c.Rungs, rung)
+	if at < 0 || p.Role != triage.RoleWorker || !slices.Contains(p.Kinds, triage.KindCall) || tr.Outcome != triage.Pass || tr.DecisionCount > 0 {
+		return
+	}
+	rest := slices.DeleteFunc(slices.Clone(t.c.Rungs[at+1:]), func(id string) bool {
+		p := c.plans[id]
+		return p.Role == triage.RoleWorker || p.Probability > 0
+	})
+	t.c.Rungs = append(t.c.Rungs[:at+1:at+1], rest...)
+}

@@ -134,7 +134,7 @@ func (c *check) measure(ctx context.Context) error {
 	for busy := true; busy; {
 		busy = false
 		for i, t := range c.targets {
-			ran, err := c.finishTarget(ctx, i, t)
+			ran, err := c.finishTarget(ctx, i, t, c.share(len(c.targets)-i))
 			if err != nil {
 				return err
 			}
@@ -144,10 +144,31 @@ func (c *check) measure(ctx context.Context) error {
 	return nil
 }
 
-// finishTarget takes one target to its verdict; ran is false when there was
-// nothing left to do.
-func (c *check) finishTarget(ctx context.Context, i int, t *target) (ran bool, err error) {
-	for {
+// share is how many milliseconds of trials one of the targets that are left may
+// use before the others have had their turn. It is counted in recorded
+// durations, so that it replays.
+func (c *check) share(left int) float64 {
+	spent := 0.0
+	for _, tr := range c.report.Trials {
+		spent += tr.DurationMS
+	}
+	return max(leastShareMS, (float64(c.report.Plan.BudgetMS)-spent)/float64(left))
+}
+
+// leastShareMS keeps turns from becoming so short that nothing is finished.
+const leastShareMS = 5_000
+
+// finishTarget takes one target to its verdict, or as far as its share goes; ran
+// is false when there was nothing left to do.
+func (c *check) finishTarget(ctx context.Context, i int, t *target, shareMS float64) (ran bool, err error) {
+	for first := len(c.report.Trials); ; {
+		used := 0.0
+		for _, tr := range c.report.Trials[first:] {
+			used += tr.DurationMS
+		}
+		if used > shareMS {
+			return ran, nil
+		}
 		step := classify.Next(c.in.Policy, c.current(t))
 		if step.Kind == classify.StepDone {
 			return ran, nil
@@ -194,8 +215,12 @@ func (c *check) step(ctx context.Context, i int, step classify.Step) error {
 		return c.explain(ctx, t, step.Rung)
 	}
 	for _, req := range step.Requests {
-		if _, err := c.trial(ctx, t, req); err != nil {
+		tr, err := c.trial(ctx, t, req)
+		if err != nil {
 			return err
+		}
+		if step.Kind == classify.StepLadder {
+			c.dropIdle(t, step.Rung, tr)
 		}
 	}
 	c.settle(t)
@@ -294,7 +319,7 @@ func (c *check) explain(ctx context.Context, t *target, rung string) error {
 		t.c.Causes = map[string]*triage.Cause{}
 	}
 	t.c.Causes[rung] = cause
-	if cause != nil && cause.Kind == triage.CauseTimeBudget {
+	if cause != nil && (cause.Kind == triage.CauseTimeBudget || cause.Deadline) {
 		c.goBehind(t, rung)
 	}
 	return err

@@ -222,5 +222,5 @@ func maxKept(o triage.Outcome) int {
 	if o.Red() {
 		return maxDecisions
 	}
-	return maxDecisions / 8
+	return maxDecisions / 4
 }

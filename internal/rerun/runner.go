@@ -23,7 +23,7 @@ const (
 	// maxOthers bounds the other red tests kept per trial.
 	maxOthers = 10
 	// maxDecisions bounds the lag decisions kept per trial.
-	maxDecisions = 400
+	maxDecisions = 200
 	// buildTimeout bounds one build: cold builds of large modules take minutes.
 	buildTimeout = 15 * time.Minute
 	// killGrace is how long a test may take to say where it hangs.

@@ -112,6 +112,9 @@ type Cause struct {
 	Plan string `json:"plan"`
 	Red  int    `json:"red"`
 	Runs int    `json:"runs"`
+	// Deadline is set when it is green once the timeouts are stretched: for an
+	// unstable cause that speaks for a deadline and against a race.
+	Deadline bool `json:"deadline,omitempty"`
 	// Attempt is what the test waited for when that can be told.
 	Attempt *Site `json:"attempt,omitempty"`
 	// Advice is one sentence: what to wait on.
