@@ -137,9 +137,12 @@ func (v *view) missing(p pair) string {
 
 // unfinished is the verdict when measuring ended before the procedure did.
 func (v *view) unfinished(next Step) decision {
-	stop := triage.ReasonBudgetExhausted
-	if v.c.Stopped == StoppedInterrupted {
-		stop = triage.ReasonInterrupted
+	stop, settle := triage.ReasonBudgetExhausted, "a larger budget"
+	switch {
+	case v.c.Stopped == StoppedInterrupted:
+		stop, settle = triage.ReasonInterrupted, "going on with --resume"
+	case v.c.Stopped == "" && v.c.MaxTrials > 0:
+		settle = "more than the allowed trials a test"
 	}
 	p := v.pair(triage.Alone, "")
 	var d decision
@@ -149,7 +152,7 @@ func (v *view) unfinished(next Step) decision {
 	case v.leans(p):
 		d = v.leaning(p, stop)
 	default:
-		d = v.inconclusive(v.soFar(p, next), "a larger budget", stop)
+		d = v.inconclusive(v.soFar(p, next), settle, stop)
 	}
 	if d.verdict.Trial == 0 {
 		d.verdict.Trial = p.head.firstRed(v.ref)

@@ -65,7 +65,7 @@ func TestDecodeRefusesWhatIsNoReport(t *testing.T) {
 		{"schema without number", `{"schema": "triagebot/report/vX"}`, "is not"},
 		{"deep", `{"schema": "triagebot/report/v1", "tool": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}", "tool: want an object"},
 		{"deeper than JSON may be", `{"schema": ` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", "not JSON"},
-		{"too large", strings.Repeat(" ", MaxBytes+1), "more than 8388608 bytes"},
+		{"too large", strings.Repeat(" ", MaxBytes+1), "more than 16777216 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Decode(strings.NewReader(c.in))

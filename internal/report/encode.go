@@ -16,7 +16,7 @@ import (
 // MaxBytes is the size of the largest report that is written or read. Twenty
 // tests with forty trials each, every trial with a full excerpt, take about
 // 6 MB. Whoever reads a report of a stranger holds a small multiple of this.
-const MaxBytes = 8 << 20
+const MaxBytes = 16 << 20
 
 // excerptLimits are the bytes kept of one excerpt, tried in turn until the
 // report fits into [MaxBytes].
