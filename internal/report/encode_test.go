@@ -114,7 +114,7 @@ func TestTwentyTestsWithFortyTrialsFit(t *testing.T) {
 }
 
 func TestExcerptsShrinkUntilTheReportFits(t *testing.T) {
-	data := encoded(t, big(30))
+	data := encoded(t, big(60))
 	r, err := Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
