@@ -31,17 +31,26 @@ func arguments(t jstest.Trial) []string {
 // patterns match the test of these names and, when it may be nested in another
 // test, its parents too: a test that is left out makes no subtests. A parent that
 // is a suite then runs as a whole, so this is not done without need.
+//
+// A name may hold the separator itself, so every end of the id may be the name.
 func patterns(names []string, nested bool, major int) []string {
+	exact := func(names []string) string { return dialectPattern(strings.Join(names, separator)) }
 	var out []string
 	for i := range names {
-		if i < len(names)-1 && !nested {
+		if major >= joinedSince {
+			if nested || i == len(names)-1 {
+				out = append(out, exact(names[:i+1]))
+			}
 			continue
 		}
-		name := names[i]
-		if major >= joinedSince {
-			name = strings.Join(names[:i+1], " ")
+		out = append(out, "^"+jstest.Quote(strings.Join(names[i:], separator))+"$")
+		if nested && i < len(names)-1 {
+			out = append(out, "^"+jstest.Quote(names[i])+"$")
 		}
-		out = append(out, "^"+jstest.Quote(name)+"$")
 	}
 	return out
+}
+
+func dialectPattern(id string) string {
+	return jstest.Dialect{Separator: separator}.Pattern(id)
 }
