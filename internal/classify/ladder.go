@@ -165,6 +165,8 @@ func (v *view) lagged(rung string, plain pair) (d decision, ok bool) {
 	switch {
 	case ok && !explained:
 		return run(Step{Kind: StepExplain, Rung: rung}), true
+	case ok && noCause(cause) && plain.head.Red() > 0:
+		return decision{}, false // it fails without lag too, and no delay is answerable
 	case ok && noCause(cause) && plain.head.N() < v.p.QuietRuns:
 		return run(Step{Kind: StepPlain, Requests: []triage.Request{v.request(plain.head.Arm, triage.Measure)}}), true
 	}

@@ -34,6 +34,9 @@ func TestLadder(t *testing.T) {
 		{"then the same plan on both sides", hit().with(explained), confirm},
 		{"without a cause plain runs of head speak first", hit().with(unexplained), want{step: StepPlain, arms: []triage.Arm{head}}},
 		{"and when they stay green, both sides", hit().with(unexplained).plain(".......", ""), confirm},
+		{"a head that fails plainly has no race without a cause",
+			scripted().with(withRungs).plain("....F....F", "..........").tried(lagged("r1"), "FFF").tried(laggedBase("r1"), ".").with(unexplained).
+				measured(lagged("r1"), "FFFF").measured(laggedBase("r1"), "...."), want{step: StepLadder, rung: "r2"}},
 		{"one red of them, and it was no lag", hit().with(unexplained).plain("F", ""), want{step: StepPlain}},
 		{"the tries are not counted", hit().with(explained).measured(lagged("r1"), "F").measured(laggedBase("r1"), "F"), want{step: StepConfirm, rung: "r1"}},
 		{"base red under the plan", hit().with(explained).measured(lagged("r1"), "FF").measured(laggedBase("r1"), "FF"),
