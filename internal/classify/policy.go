@@ -92,7 +92,7 @@ const (
 	defaultMixedRounds = 5
 	// A failure of one run in ten cannot be told from base's silence in 20 rounds;
 	// simulated, going on costs 3 trials a test and settles one such flake in ten.
-	defaultFutileRounds = 10
+	defaultFutileRounds = 9
 	defaultFutileFactor = 10
 	// A base that fails in 20 % fails five times in a row in 0.03 %.
 	defaultBrokenRounds = 5

@@ -105,7 +105,7 @@ func TestPlainRounds(t *testing.T) {
 		{"a pass on head and a red on base are no excuse yet", scripted().plain("FF.F", "..F."), want{step: StepPlain}},
 		{"head that never passed is never excused", scripted().plain("FFFFFFFF", "F.FF.FFF"), want{step: StepPlain}},
 		{"a flake with another signature on base is none", scripted().plain("F.F..F.F.", ".o.o.o..o"), want{step: StepPlain}},
-		{"nor when head is seldom red", scripted().plain("F........", "o.o.o.o.o"), want{step: StepPlain}},
+		{"nor when head is seldom red", scripted().plain("F.......", "o.o.o.o."), want{step: StepPlain}},
 		{"base clean but for another failure: mixed", scripted().with(withRungs).plain("F..F.", "o...."), want{step: StepLadder, rung: "r1"}},
 		{"a new failure beside the old flake is no excuse", scripted().plain("pp.ppFpp.ppp", ".F....F..F.."), want{step: StepPlain}},
 	})
