@@ -151,10 +151,12 @@ func DefaultPolicy() Policy {
 
 // patient is the policy for a test that costs next to nothing to run: six rounds
 // before anything is said, so that a coin flip passes for a regression in 1.6 %
-// and not in 6 %, and twice as many before it is left open.
+// and not in 6 %, four reds before a race is put on base, and twice as many rounds
+// before it is left open.
 func (p Policy) patient() Policy {
 	p.MinRounds *= 2
 	p.BrokenRounds += 3
+	p.LagBaseReds *= 2
 	p.MaxRounds *= 2
 	p.ExtraRounds *= 2
 	p.FutileRounds *= 2
