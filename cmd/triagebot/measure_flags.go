@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/triagebot/triagebot/internal/config"
@@ -45,6 +47,29 @@ func (f *measureFlags) register(c *cobra.Command) {
 	fl.StringArrayVar(&f.setup, "setup", nil, "a command that makes a fresh tree ready, run in both (`COMMAND`, repeatable)")
 	fl.BoolVar(&f.noWait, "no-wait", false, "fail when another triagebot runs on this machine, instead of waiting")
 	addSettings(fl, &f.settings)
+}
+
+// ourFiles are the files of the red run and our own output, as absolute paths.
+// They often stand in the checkout, untracked, and are no change to it.
+func (f *measureFlags) ourFiles() []string {
+	paths := append(slices.Clone(f.logs), f.out)
+	for _, glob := range f.reports {
+		if found, err := filepath.Glob(glob); err == nil {
+			paths = append(paths, found...)
+		}
+	}
+	var out []string
+	for _, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(abs); err == nil {
+			abs = real
+		}
+		out = append(out, abs)
+	}
+	return out
 }
 
 // check refuses flags that contradict each other or name what is not there,

@@ -137,7 +137,7 @@ func render(s streams, r triage.Report, path string, f *replayFlags) error {
 	case f.html:
 		return report.HTML(s.out, r)
 	case f.markdown:
-		_, err := fmt.Fprint(s.out, report.Markdown(r, report.Options{}))
+		_, err := fmt.Fprint(s.out, report.Markdown(r, report.Options{ReportPath: reportFile}))
 		return err
 	}
 	width, _ := terminal(s.out)

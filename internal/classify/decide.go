@@ -41,6 +41,8 @@ func (v *view) settled(r ruling, p pair, why ...triage.Reason) decision {
 		return v.brokenOnBase(p, why...)
 	case environment:
 		return v.sharedEnvironment(p)
+	case unknown:
+		return v.unknownRed(p)
 	}
 	return v.exhausted(p, why...)
 }
@@ -109,6 +111,9 @@ func (v *view) decideQuiet(p pair) decision {
 // clean under every rung too before the flake is called introduced; if it is
 // not, main has the race and head made it far worse.
 func (v *view) decideFlaky(p pair) decision {
+	if p.base.Other > 0 && newContrast(p.head.events(v.ref, true), p.base.events(v.ref, true)).e < v.threshold() {
+		return v.reworded(p)
+	}
 	for _, rung := range v.rungs() {
 		base := v.try(triage.Base, rung)
 		if base.N() == 0 && !v.void(base) {
@@ -124,6 +129,7 @@ func (v *view) decideFlaky(p pair) decision {
 // decideNew: base has no such test, so head is all there is.
 func (v *view) decideNew(p pair) decision {
 	h := p.head
+	inPackage := v.arm(triage.Arm{Scope: triage.InPackage})
 	switch {
 	case h.N() < v.p.MinRounds:
 	case h.Red() > 0 && h.Pass > 0:
@@ -134,11 +140,28 @@ func (v *view) decideNew(p pair) decision {
 		if d, ok := v.ladder(p, false); ok {
 			return d
 		}
+		if d, ok := v.newInPackage(inPackage); ok {
+			return d
+		}
 		if h.N() >= v.p.QuietRuns {
 			return v.notReproduced(p)
 		}
 	}
 	return run(Step{Kind: StepPlain, Requests: []triage.Request{v.request(h.Arm, triage.Measure)}})
+}
+
+// newInPackage runs a new test, which passes alone, with its package. ok is
+// false when there is nothing to learn from it.
+func (v *view) newInPackage(a *arm) (d decision, ok bool) {
+	switch {
+	case !v.c.PackageScope, a.givenUp(v.p), a.N() > 0 && a.Same == 0:
+		return decision{}, false
+	case a.Same > 0 && a.Pass > 0:
+		return v.introduced(pair{a, v.arm(a.Arm.On(triage.Base))}, triage.ReasonNewTest, triage.ReasonOrder), true
+	case a.N() >= v.p.BrokenRounds:
+		return v.regression(pair{a, v.arm(a.Arm.On(triage.Base))}, triage.ReasonNewTest, triage.ReasonOrder), true
+	}
+	return run(Step{Kind: StepScope, Requests: []triage.Request{v.request(a.Arm, triage.Measure)}}), true
 }
 
 // round asks for the next round of a pair. Sides alternate in who goes first

@@ -51,3 +51,24 @@ func TestRaceOfTheDetectorIsTold(t *testing.T) {
 		t.Errorf("warnings are %q, want %q among them", e.Warnings, want)
 	}
 }
+
+func TestTwoFlakySidesWithTwoMessagesAccuseNobody(t *testing.T) {
+	checkRules(t, []rule{
+		{"head and base flaky alike, each in its way", scripted().plain("F.F.F.F.F.F.F.F.F.F.", ".o.o.o.o.o.o.o.o.o.o"),
+			inconclusive(triage.ReasonSignatureMismatch, triage.ReasonOtherOnBase)},
+		{"base quiet but for one other red", scripted().plain("F.FF.FFF.FFFFFF", "o.............."), want{class: triage.IntroducedFlake, origin: triage.OriginHead}},
+		{"head always, base always otherwise", scripted().plain("FFFFFF", "oooooo"), accused_(triage.ReasonOtherOnBase)},
+	})
+}
+
+func TestNewTestThatPassesAloneIsRunWithItsPackage(t *testing.T) {
+	newAlone := func() *Case {
+		return scripted().with(withScope).plain("...", "aa")
+	}
+	checkRules(t, []rule{
+		{"the package next", newAlone(), want{step: StepScope, arms: []triage.Arm{headPackage}}},
+		{"red there: again", newAlone().measured(headPackage, "F"), want{step: StepScope, arms: []triage.Arm{headPackage}}},
+		{"red every time", newAlone().measured(headPackage, "FFFFF"), accused_(triage.ReasonNewTest, triage.ReasonOrder)},
+		{"green there: more plain runs", newAlone().measured(headPackage, "."), want{step: StepPlain, arms: []triage.Arm{head}}},
+	})
+}

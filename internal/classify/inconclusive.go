@@ -32,6 +32,25 @@ func (v *view) sharedEnvironment(p pair) decision {
 	return d
 }
 
+// reworded: head fails now and then in a way that base does not, but base fails
+// as often in another. A changed message or expected value looks like that, and
+// so does a new fault that took the place of an old one.
+func (v *view) reworded(p pair) decision {
+	text := fmt.Sprintf("head fails %d of %d times, base %d of %d times in another way", p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
+	d := v.inconclusive(bound(text), "a look at what the pull request changes of the message", triage.ReasonSignatureMismatch, triage.ReasonOtherOnBase)
+	d.verdict.Trial = p.head.firstRed(v.ref)
+	return d
+}
+
+// unknownRed: both sides fail alike, and CI left nothing to compare that with.
+func (v *view) unknownRed(p pair) decision {
+	text := fmt.Sprintf("head %d/%d and base %d/%d fail alike; without CI's message that is a broken base or something missing here",
+		p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
+	d := v.inconclusive(bound(text), "a CI report or log with the message", triage.ReasonNoLog)
+	d.verdict.Trial = p.head.firstRed(v.ref)
+	return d
+}
+
 // notReproduced: neither alone, nor under lag, nor with the package.
 func (v *view) notReproduced(p pair) decision {
 	var why []triage.Reason

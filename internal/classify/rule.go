@@ -25,6 +25,8 @@ const (
 	broken
 	// environment: both fail every time alike, but not the red's way.
 	environment
+	// unknown: both fail every time alike, and CI left no message.
+	unknown
 	// exhausted: undecided after all rounds.
 	exhausted
 )
@@ -42,6 +44,8 @@ func (v *view) rule(p pair) ruling {
 		return flaky
 	case v.alike(p) && v.foreign():
 		return environment
+	case v.alike(p) && v.source == measured && p.rounds() >= v.p.BrokenRounds:
+		return unknown
 	case v.alike(p) && p.rounds() >= v.p.BrokenRounds:
 		return broken
 	case v.excuses(p):

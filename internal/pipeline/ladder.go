@@ -63,3 +63,13 @@ func (c *check) dropIdle(t *target, rung string, tr triage.Trial) {
 	})
 	t.c.Rungs = append(t.c.Rungs[:at+1:at+1], rest...)
 }
+
+// voidWithoutPlace takes a pass back that says nothing: a plan that delays named
+// places only, on a tree where none of them was passed. The function may be
+// called otherwise there.
+func voidWithoutPlace(tr *triage.Trial, plan *triage.LagPlan) {
+	if plan == nil || len(plan.Decisions)+len(plan.Sites) == 0 || tr.Arm.Side != triage.Base || tr.Outcome != triage.Pass || tr.DecisionCount > 0 {
+		return
+	}
+	tr.Outcome, tr.Note = triage.Invalid, "the place that the plan delays was not passed on base"
+}

@@ -260,6 +260,7 @@ func (c *check) trial(ctx context.Context, t *target, req triage.Request) (triag
 		return triage.Trial{}, err
 	}
 	tr.Request = req
+	voidWithoutPlace(&tr, plan)
 	tr.Seq = len(c.report.Trials) + 1
 	if c.in.Record != nil {
 		if err := c.in.Record(tr); err != nil {

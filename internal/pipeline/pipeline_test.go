@@ -137,6 +137,7 @@ func TestARejectedTargetEasesTheOthers(t *testing.T) {
 	late := regression
 	late.odd = map[int]triage.Outcome{0: triage.Invalid, 1: triage.Invalid}
 	in, w := check(1, regression, late)
+	in.Policy.CheapMS = 0
 	r := triageOf(t, in, w)
 	for i, want := range []int{5, 4} {
 		p := in.Policy

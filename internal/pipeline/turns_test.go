@@ -78,3 +78,16 @@ func TestALongSearchLeavesTimeForTheOthers(t *testing.T) {
 		t.Errorf("all %d rungs of the slow test came before the first of the quick one", all)
 	}
 }
+
+// A plan that delays one place says nothing of a tree that has no such place.
+func TestAPassWithoutTheDelayedPlaceIsNoEvidence(t *testing.T) {
+	in, w := check(1, planted{head: side{lag: 1}, base: side{}})
+	in.Singles = func(seen []triage.Decision) []triage.LagPlan { return lag.Singles(seen, 1) }
+	single := lag.Singles([]triage.Decision{{Site: "a.go:F:call:1", Kind: triage.KindCall, Role: triage.RoleWorker, Hit: 1, MS: 10}}, 1)[0]
+	in.Report.Plan.Ladder = []string{single.ID()}
+	in.Report.Plan.LagPlans = map[string]triage.LagPlan{single.ID(): single}
+	r := triageOf(t, in, &still{world: w})
+	if v := r.Verdicts[0]; v.Class != triage.Inconclusive {
+		t.Errorf("verdict is %s of %s: base was never delayed", v.Class, v.Origin)
+	}
+}

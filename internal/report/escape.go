@@ -136,9 +136,14 @@ var (
 )
 
 // mdFence is clean text shown as it is, within a fence longer than any it holds.
+// runnerOrder begins a line that an Actions runner would carry out if the page
+// were printed into a log.
+var runnerOrder = regexp.MustCompile(`(?m)^([ \t]*)(::|##\[)`)
+
 func mdFence(body, language string) string {
 	body = strings.ReplaceAll(body, "<!--", "<!"+zeroWidth+"--")
 	body = order.ReplaceAllString(body, "${1}"+zeroWidth+"${2}")
+	body = runnerOrder.ReplaceAllString(body, "${1}"+zeroWidth+"${2}")
 	fence := "```"
 	for _, run := range backticks.FindAllString(body, -1) {
 		if len(run) >= len(fence) {

@@ -54,7 +54,7 @@ var reasonTexts = []reasonText{
 		"The runs contradict each other in a way that fits none of the known cases."},
 	{triage.ReasonContaminated, true, "base ran head's code",
 		"The runs without the change loaded files of the change, so they prove nothing."},
-	{triage.ReasonBudgetExhausted, true, "time ran out",
+	{triage.ReasonBudgetExhausted, true, "not enough runs",
 		"The time, or the number of runs that was allowed, was used up before there were enough runs."},
 	{triage.ReasonNoLog, true, "no log",
 		"CI left no readable report or log of the failure."},

@@ -50,9 +50,25 @@ func (w *Workspace) dirtyFiles(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := append(changed, untracked...)
+	if w.opt.TrackedOnly {
+		if n := len(untracked); n > 0 && !w.saidUntracked {
+			w.saidUntracked = true
+			w.warn("%d untracked files are not in the head tree, as always in CI (first: %s)", n, untracked[0])
+		}
+		untracked = nil
+	}
+	all := slices.DeleteFunc(append(changed, untracked...), w.ignored)
 	slices.Sort(all)
 	return slices.Compact(all), nil
+}
+
+// ignored reports whether a path relative to the root is, or is below, one of
+// Options.Ignore.
+func (w *Workspace) ignored(path string) bool {
+	return slices.ContainsFunc(w.opt.Ignore, func(skip string) bool {
+		rel, err := filepath.Rel(skip, w.abs(path))
+		return err == nil && filepath.IsLocal(rel)
+	})
 }
 
 // copyIndex copies git's index with its time: git reads a file again when it is

@@ -156,6 +156,28 @@ func TestEditWithinTheClocksGrainIsSeen(t *testing.T) {
 	}
 }
 
+func TestWhatTheRedRunLeftIsNoChange(t *testing.T) {
+	r := linear(t, 2)
+	r.write("out/ci.json", "{}")
+	r.write("coverage.txt", "90")
+	o := r.options()
+	o.Ignore = []string{filepath.Join(r.dir, "out", "ci.json"), filepath.Join(r.dir, "coverage.txt")}
+	r.wantError(o, ErrSameRevision, "head")
+
+	o.Ignore, o.TrackedOnly = nil, true
+	r.wantError(o, ErrSameRevision, "head")
+
+	r.write("f", "an edit")
+	o.Base = "HEAD~1"
+	w := r.open(o)
+	if !w.Tree(triage.Head).Rev.Dirty || content(t, w, triage.Head, "f") != "an edit" {
+		t.Error("an edit of a tracked file is not in the head tree")
+	}
+	if _, err := os.Stat(filepath.Join(w.Tree(triage.Head).Dir, "coverage.txt")); err == nil || !hasWarning(w, "untracked") {
+		t.Errorf("an untracked file is in the head tree, or its absence is not said: %v, %q", err, w.Warnings())
+	}
+}
+
 func TestNamedHeadLeavesUncommittedChangesOutAndSaysSo(t *testing.T) {
 	r := linear(t, 2)
 	r.write("f", "dirty")

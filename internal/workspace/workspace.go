@@ -26,6 +26,12 @@ type Options struct {
 	// Base is a revision, taken exactly as named; empty finds it: the first parent
 	// of a merge commit, else the merge base with the upstream's default branch.
 	Base string
+	// Ignore are absolute paths of files and directories whose contents are never
+	// part of the head tree: reports of the red run, the directory of our own output.
+	Ignore []string
+	// TrackedOnly leaves untracked files out of the head tree, as in CI, where they
+	// are what the build and the tests left behind and no one's edit.
+	TrackedOnly bool
 	// Setup are argument lists, run one after the other at the root of each tree.
 	Setup [][]string
 	// SetupTimeout caps one of them; 0 is [DefaultSetupTimeout].
@@ -73,7 +79,9 @@ type Workspace struct {
 	dirty    []string // uncommitted paths of the checkout
 	filters  []string
 	warnings []string
-	locks    []*lock
+	// saidUntracked is set once the warning of TrackedOnly was given.
+	saidUntracked bool
+	locks         []*lock
 }
 
 // Open makes the two trees. An [*Error] is for the user to put right. When it
