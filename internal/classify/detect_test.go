@@ -56,7 +56,7 @@ func TestTwoFlakySidesWithTwoMessagesAccuseNobody(t *testing.T) {
 	checkRules(t, []rule{
 		{"head and base flaky alike, each in its way", scripted().plain("F.F.F.F.F.F.F.F.F.F.", ".o.o.o.o.o.o.o.o.o.o"),
 			inconclusive(triage.ReasonSignatureMismatch, triage.ReasonOtherOnBase)},
-		{"base quiet but for one other red", scripted().plain("F.FF.FFF.FFFFFF", "o.............."), want{class: triage.IntroducedFlake, origin: triage.OriginHead}},
+		{"base quiet but for one other red", scripted().plain("F.FF.FFF.FFFFFF", "o.............."), want{class: triage.IntroducedFlake, origin: triage.OriginHead, reasons: because(triage.ReasonOtherOnBase)}},
 		{"head always, base always otherwise", scripted().plain("FFFFFF", "oooooo"), accused_(triage.ReasonOtherOnBase)},
 	})
 }
