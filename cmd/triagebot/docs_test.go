@@ -117,3 +117,23 @@ func TestLinksInDocumentsLeadSomewhere(t *testing.T) {
 		}
 	}
 }
+
+func TestConfigurationInTheReadmeIsRead(t *testing.T) {
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
+		if !strings.Contains(m[1], "budget:") {
+			continue // a workflow
+		}
+		found++
+		if _, err := config.Load(strings.NewReader(m[1]), "README.md"); err != nil {
+			t.Error(err)
+		}
+	}
+	if found == 0 {
+		t.Error("no configuration was found")
+	}
+}
