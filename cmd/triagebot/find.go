@@ -17,6 +17,7 @@ import (
 	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/proc"
+	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -295,13 +296,9 @@ func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.O
 	if err != nil {
 		warning += ": " + err.Error()
 	}
-	return []triage.Failure{{
-		Target:    triage.Target{Suite: opt.Suite, Framework: gotest.Name},
-		Outcome:   triage.Error,
-		Message:   lastLine(string(res.Output)),
-		Signature: triage.Signature{Phase: triage.PhaseExit, Message: fmt.Sprintf("exit %d", res.Exit)},
-		Excerpt:   lastLine(string(res.Output)),
-	}}, warning, nil
+	red := rerun.CommandResult(triage.Target{Suite: opt.Suite, Framework: gotest.Name}, triage.End{Exit: res.Exit, Signal: res.Signal}, res.Output).Failure
+	red.Excerpt = lastLine(string(res.Output))
+	return []triage.Failure{*red}, warning, nil
 }
 
 // readSuite reads the report that the command left, else what it printed.

@@ -19,6 +19,7 @@ import (
 type replayFlags struct {
 	repo     string
 	trial    int
+	trust    bool
 	side     string
 	markdown bool
 	html     bool
@@ -59,6 +60,7 @@ exits 0 when the trial ends as it is recorded, and 1 when it does not.`,
 	fl := c.Flags()
 	fl.StringVar(&f.repo, "repo", ".", "the git repository, for --trial")
 	fl.IntVar(&f.trial, "trial", 0, "run trial `N` of the report again")
+	fl.BoolVar(&f.trust, "trust-command", false, "with --trial, use the suite's command that the report names")
 	fl.StringVar(&f.side, "side", "", "run it on head or base instead of its own side")
 	fl.BoolVar(&f.markdown, "markdown", false, "print the comment")
 	fl.BoolVar(&f.html, "html", false, "print the HTML page")
@@ -146,6 +148,9 @@ func render(s streams, r triage.Report, path string, f *replayFlags) error {
 
 // replayTrial runs one recorded trial again.
 func replayTrial(ctx context.Context, f *replayFlags, r triage.Report, s streams) error {
+	if err := trusted(f, r); err != nil {
+		return err
+	}
 	if f.trial < 1 || f.trial > len(r.Trials) {
 		return fmt.Errorf("reading --trial: the report has trials 1 to %d", len(r.Trials))
 	}
@@ -168,6 +173,15 @@ func replayTrial(ctx context.Context, f *replayFlags, r triage.Report, s streams
 		return err
 	}
 	return tell(s, old, got, plan)
+}
+
+// trusted asks before a command is taken from a report, which may come from
+// anyone: even the flags of a go test command can name programs to run.
+func trusted(f *replayFlags, r triage.Report) error {
+	if len(r.Check.Command) == 0 || f.trust {
+		return nil
+	}
+	return fmt.Errorf("replaying a trial: the report names the command `%s`: look at it, and add --trust-command to use it", harmless(strings.Join(r.Check.Command, " ")))
 }
 
 func runOne(ctx context.Context, f *replayFlags, r triage.Report, req triage.Request, plan *triage.LagPlan, p *progress) (triage.Trial, error) {

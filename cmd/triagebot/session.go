@@ -107,11 +107,11 @@ func (s *session) configure(f *measureFlags) error {
 	if err != nil {
 		return err
 	}
-	s.adapter.Suite = s.suite.Name
+	s.adapter.Suite, s.adapter.Checkout = s.suite.Name, s.ws.Top()
 	if s.adapter.Dir == "" {
 		s.adapter.Dir = s.suite.Dir
 	}
-	s.env = proc.CleanEnv(os.Environ(), append(slices.Clone(s.cfg.PassEnv), s.suite.PassEnv...)...)
+	s.env = withoutWorkFile(proc.CleanEnv(os.Environ(), append(slices.Clone(s.cfg.PassEnv), s.suite.PassEnv...)...))
 	return nil
 }
 
@@ -234,3 +234,13 @@ func (s *session) runner(lagged bool, p *progress) (*rerun.Runner, error) {
 }
 
 var _ pipeline.Runner = (*rerun.Runner)(nil)
+
+// withoutWorkFile drops a GOWORK that names a file: it stands in one checkout, and
+// would make both trees load that one's modules. A go.work of a tree is found by
+// the go command itself.
+func withoutWorkFile(env []string) []string {
+	return slices.DeleteFunc(env, func(kv string) bool {
+		v, ok := strings.CutPrefix(kv, "GOWORK=")
+		return ok && v != "off" && v != ""
+	})
+}

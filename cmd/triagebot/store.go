@@ -63,6 +63,9 @@ func createStore(dir string, header triage.Report, digest string) (*store, error
 		return nil, err
 	}
 	_, missing := os.Stat(dir)
+	if err := refuseForeign(dir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making --out: %w", err)
 	}
@@ -71,6 +74,19 @@ func createStore(dir string, header triage.Report, digest string) (*store, error
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, err
+}
+
+// refuseForeign keeps a folder with somebody else's files from being used: ours
+// are removed and rewritten, and one of them is a .gitignore.
+func refuseForeign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, headerFile)); err == nil {
+		return nil
+	}
+	return fmt.Errorf("writing to %s: it holds other files: choose an empty or a new folder with --out", dir)
 }
 
 // beginStore clears the folder of an earlier run.

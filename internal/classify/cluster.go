@@ -61,6 +61,13 @@ func clusterKey(s triage.Signature) triage.Signature {
 	return s
 }
 
+// Excuses reports whether any of the verdicts excuses the pull request. An
+// excuse is not shared: a library's stock message ("context deadline exceeded")
+// may stand for a regression in one test and for an old flake in another.
+func Excuses(measured []triage.Verdict) bool {
+	return slices.ContainsFunc(measured, triage.Verdict.NotYours)
+}
+
 // Share is the verdict of a failure that was not measured, from those of its
 // group's representatives. When they disagree it is inconclusive.
 func Share(measured []triage.Verdict, f triage.Failure) triage.Verdict {

@@ -186,6 +186,11 @@ func (v *view) confirm(rung string, plain pair) (d decision, ok bool) {
 		return v.confirmNew(rung, p)
 	case p.head.givenUp(v.p), p.base.givenUp(v.p):
 		return decision{}, false
+	case v.onBaseToo(p, plain) && plain.head.Red() == 0 && plain.head.N() < v.p.RaceRuns:
+		return run(Step{Kind: StepPlain, Requests: []triage.Request{v.request(plain.head.Arm, triage.Measure)}}), true
+	case v.onBaseToo(p, plain) && v.widened(plain):
+		// The race is main's, but head may have made it show: the plain rounds tell.
+		return run(v.round(StepPlain, plain)), true
 	case v.onBaseToo(p, plain):
 		return v.race(rung, p, triage.OriginBase), true
 	case p.base.Red() == 0 && v.contrast(p).e >= v.threshold():
@@ -207,6 +212,13 @@ func (v *view) onBaseToo(p, plain pair) bool {
 		return v.notMuchWorse(p)
 	}
 	return 2*p.base.Same >= p.base.N()
+}
+
+// widened reports whether head fails without lag and base does not, and the plain
+// rounds are not yet at their end: one round before it, for at the end they are
+// exhausted.
+func (v *view) widened(plain pair) bool {
+	return plain.head.Red() > 0 && plain.base.Red() == 0 && plain.rounds() < v.p.MaxRounds-1
 }
 
 // confirmNew repeats the plan on head alone, for a test that base does not have.

@@ -94,7 +94,11 @@ func TestMixedHead(t *testing.T) {
 		{"two reds of base under the plan are not enough here", scripted().with(withRungs).plain("F....", ".....").tried(lagged("r1"), "FFF").tried(laggedBase("r1"), "F").with(explained).
 			measured(lagged("r1"), "FF").measured(laggedBase("r1"), "FF"), want{step: StepConfirm, rung: "r1"}},
 		{"as red as head is", scripted().with(withRungs).plain("F....", ".....").tried(lagged("r1"), "FFF").tried(laggedBase("r1"), "F").with(explained).
+			measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "FFFFFF"), want{step: StepPlain}},
+		{"and plainly no worse to the end", scripted().with(withRungs).plain("F..................", "...................").tried(lagged("r1"), "FFF").tried(laggedBase("r1"), "F").with(explained).
 			measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "FFFFFF"), want{class: triage.LagRevealedRace, origin: triage.OriginBase}},
+		{"made worse by head", scripted().with(withRungs).plain("F.FF.FFF.FF.", "............").tried(lagged("r1"), "FFF").tried(laggedBase("r1"), "F").with(explained).
+			measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "FFFFFF"), accused_(triage.ReasonMadeWorse)},
 		{"beyond chance: base under every rung", scripted().with(withRungs).plain("FFF.FFF", "......."), want{step: StepLadder, rung: "r1", arms: []triage.Arm{laggedBase("r1")}}},
 		{"all clean: introduced", scripted().with(withRungs).plain("FFF.FFF", ".......").tried(laggedBase("r1"), ".").tried(laggedBase("r2"), "."),
 			want{class: triage.IntroducedFlake, origin: triage.OriginHead, trial: 1}},

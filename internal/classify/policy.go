@@ -36,6 +36,9 @@ type Policy struct {
 	LagConfirm int
 	// LagBaseReds under the same plan put a race on base.
 	LagBaseReds int
+	// RaceRuns of head without lag come before a race is put on base: a head that
+	// makes main's race show by itself has to answer for that.
+	RaceRuns int
 	// LagRounds end an undecided comparison under a plan.
 	LagRounds int
 	// LagPlainRate is the plain failure rate of head above which three reds in a
@@ -92,14 +95,16 @@ const (
 	defaultMixedRounds = 5
 	// A failure of one run in ten cannot be told from base's silence in 20 rounds;
 	// simulated, going on costs 3 trials a test and settles one such flake in ten.
-	defaultFutileRounds = 9
+	defaultFutileRounds = 8
 	defaultFutileFactor = 10
 	// A base that fails in 20 % fails five times in a row in 0.03 %.
 	defaultBrokenRounds = 5
 	// Red three times in three: a 1-in-3 flake does that in 4 %, and the same plan
 	// is then measured afresh, these runs not counted.
-	defaultLagConfirm   = 2
-	defaultLagBaseReds  = 2
+	defaultLagConfirm  = 2
+	defaultLagBaseReds = 2
+	// The rounds that come first anyway; ten where a run costs next to nothing.
+	defaultRaceRuns     = 3
 	defaultLagRounds    = 10
 	defaultLagPlainRate = 1.0 / 3
 	// A time slice of a loaded Linux scheduler plus a short garbage collection.
@@ -136,6 +141,7 @@ func DefaultPolicy() Policy {
 		BrokenRounds:  defaultBrokenRounds,
 		LagConfirm:    defaultLagConfirm,
 		LagBaseReds:   defaultLagBaseReds,
+		RaceRuns:      defaultRaceRuns,
 		LagRounds:     defaultLagRounds,
 		LagPlainRate:  defaultLagPlainRate,
 		HiccupMS:      defaultHiccupMS,
@@ -157,6 +163,7 @@ func (p Policy) patient() Policy {
 	p.MinRounds *= 2
 	p.BrokenRounds += 3
 	p.LagBaseReds *= 2
+	p.RaceRuns = p.QuietRuns
 	p.MaxRounds *= 2
 	p.ExtraRounds *= 2
 	p.FutileRounds *= 2

@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"regexp"
+
 	"github.com/triagebot/triagebot/internal/stats"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -44,7 +46,7 @@ func (v *view) rule(p pair) ruling {
 		return flaky
 	case v.alike(p) && v.foreign():
 		return environment
-	case v.alike(p) && v.source == measured && p.rounds() >= v.p.BrokenRounds:
+	case v.alike(p) && (v.source == measured || saysNothing(v.ref)) && p.rounds() >= v.p.BrokenRounds:
 		return unknown
 	case v.alike(p) && p.rounds() >= v.p.BrokenRounds:
 		return broken
@@ -74,9 +76,26 @@ func (v *view) foreign() bool {
 	return v.source == differing || v.source == measured && v.ref.Phase == triage.PhaseSetup
 }
 
+// saysNothing reports whether a signature has no content of its own: two failures
+// that both "exited with 1" need not be the same failure.
+func saysNothing(s triage.Signature) bool {
+	switch s.Phase {
+	case triage.PhaseTest:
+		return s.Message == ""
+	case triage.PhaseExit:
+		return s.Message == "" || s.Message == "process ended early" || exitOnly.MatchString(s.Message)
+	}
+	return false
+}
+
+var exitOnly = regexp.MustCompile(`^exit (status )?(-?[0-9]+|N)$`)
+
 // excuses reports whether base shares the failure, and head, which passes at
 // times, is shown to be not much worse.
 func (v *view) excuses(p pair) bool {
+	if v.source == measured && p.head.Red() == 0 {
+		return false // nothing links base's failure to the one that CI saw on head
+	}
 	return p.head.Pass > 0 && p.base.Same > 0 && v.notMuchWorse(p)
 }
 

@@ -34,6 +34,29 @@ func (c *check) finish() triage.Report {
 // judge gives the measured targets their verdicts and passes them on to the
 // other members of their groups.
 func (c *check) judge() ([]triage.Evidence, []triage.Verdict) {
+	verdicts, evidence := c.verdicts()
+	evidence = classify.Adjust(evidence)
+	var all []triage.Verdict
+	for _, g := range c.groups {
+		measured := make([]triage.Verdict, len(g.Measured))
+		for i, f := range g.Measured {
+			measured[i] = verdicts[f.Target]
+		}
+		all = append(all, measured...)
+		if classify.Excuses(measured) {
+			measured = nil // the time was over before the others could be run themselves
+		}
+		for _, f := range g.Others {
+			v := classify.Share(measured, f)
+			v.Reproduce = reproduction(v)
+			all = append(all, v)
+		}
+	}
+	return evidence, c.inOrder(all)
+}
+
+// verdicts judges each target as things stand.
+func (c *check) verdicts() (map[triage.Target]triage.Verdict, []triage.Evidence) {
 	evidence := make([]triage.Evidence, 0, len(c.targets))
 	verdicts := make(map[triage.Target]triage.Verdict, len(c.targets))
 	for _, t := range c.targets {
@@ -43,21 +66,7 @@ func (c *check) judge() ([]triage.Evidence, []triage.Verdict) {
 		evidence = append(evidence, e)
 		verdicts[v.Target] = v
 	}
-	evidence = classify.Adjust(evidence)
-	var all []triage.Verdict
-	for _, g := range c.groups {
-		measured := make([]triage.Verdict, len(g.Measured))
-		for i, f := range g.Measured {
-			measured[i] = verdicts[f.Target]
-		}
-		all = append(all, measured...)
-		for _, f := range g.Others {
-			v := classify.Share(measured, f)
-			v.Reproduce = reproduction(v)
-			all = append(all, v)
-		}
-	}
-	return evidence, c.inOrder(all)
+	return verdicts, evidence
 }
 
 // inOrder sorts verdicts as the failures came.

@@ -86,21 +86,27 @@ func newCheck(in Input, run Runner) *check {
 	c.groups = classify.Cluster(in.Report.Failures, maxSingly)
 	for _, g := range c.groups {
 		for _, f := range g.Measured {
-			c.targets = append(c.targets, &target{c: classify.Case{
-				Red:             f,
-				Rungs:           slices.Clone(c.rungs(f.Target)),
-				PackageScope:    in.PackageScope && !f.Target.IsCommand(),
-				HeadUnbuildable: in.Report.Check.Head.Unbuildable,
-				BaseUnbuildable: in.Report.Check.Base.Unbuildable,
-				MaxTrials:       in.Report.Plan.MaxTrials,
-				Detector:        in.Report.Plan.Detector,
-			}})
+			c.addTarget(f)
 		}
 	}
+	return c
+}
+
+// addTarget makes a failing test one that is measured.
+func (c *check) addTarget(f triage.Failure) {
+	r := c.in.Report
+	c.targets = append(c.targets, &target{c: classify.Case{
+		Red:             f,
+		Rungs:           slices.Clone(c.rungs(f.Target)),
+		PackageScope:    c.in.PackageScope && !f.Target.IsCommand(),
+		HeadUnbuildable: r.Check.Head.Unbuildable,
+		BaseUnbuildable: r.Check.Base.Unbuildable,
+		MaxTrials:       r.Plan.MaxTrials,
+		Detector:        r.Plan.Detector,
+	}})
 	for _, t := range c.targets {
 		t.c.Family = len(c.targets)
 	}
-	return c
 }
 
 // rungs is the ladder, empty for a target that cannot be instrumented: the
@@ -116,6 +122,39 @@ func (c *check) rungs(t triage.Target) []string {
 // so that a short budget still tells something of each, then finishes them one
 // by one.
 func (c *check) measure(ctx context.Context) error {
+	if err := c.measureTargets(ctx); err != nil {
+		return err
+	}
+	if !c.unshare() {
+		return nil
+	}
+	return c.measureTargets(ctx)
+}
+
+// unshare makes targets of those that would share an excuse, and reports whether
+// there are any.
+func (c *check) unshare() bool {
+	more := false
+	verdicts, _ := c.verdicts()
+	for i := range c.groups {
+		g := &c.groups[i]
+		var measured []triage.Verdict
+		for _, f := range g.Measured {
+			measured = append(measured, verdicts[f.Target])
+		}
+		if len(g.Others) == 0 || !classify.Excuses(measured) {
+			continue
+		}
+		for _, f := range g.Others {
+			c.addTarget(f)
+		}
+		g.Measured, g.Others, more = append(g.Measured, g.Others...), nil, true
+	}
+	return more
+}
+
+// measureTargets takes every target to its verdict.
+func (c *check) measureTargets(ctx context.Context) error {
 	for busy := true; busy; {
 		busy = false
 		for i, t := range c.targets {
@@ -289,6 +328,9 @@ func (c *check) noteUnbuildable(t *target, tr triage.Trial) {
 	}
 }
 
+// errCapped ends the search for a cause at the user's cap on a test's trials.
+var errCapped = errors.New("as many trials as are allowed")
+
 // explain has the cause of a red under lag named. Every probe is a trial of the
 // record.
 func (c *check) explain(ctx context.Context, t *target, rung string) error {
@@ -297,6 +339,9 @@ func (c *check) explain(ctx context.Context, t *target, rung string) error {
 		return fmt.Errorf("naming the cause of %s: no red trial under plan %s", t.c.Red.Target, rung)
 	}
 	probe := func(p triage.LagPlan) (triage.Trial, error) {
+		if most := t.c.MaxTrials; most > 0 && len(t.c.Trials) >= most {
+			return triage.Trial{}, errCapped
+		}
 		id := p.ID()
 		c.plans[id] = p
 		return c.trial(ctx, t, triage.Request{
@@ -316,6 +361,9 @@ func (c *check) explain(ctx context.Context, t *target, rung string) error {
 		}
 	}
 	cause, err := c.in.Explain(l, probe)
+	if errors.Is(err, errCapped) {
+		err = nil
+	}
 	if t.c.Causes == nil {
 		t.c.Causes = map[string]*triage.Cause{}
 	}

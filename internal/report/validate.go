@@ -60,7 +60,7 @@ func validTrials(r triage.Report) error {
 			return fmt.Errorf("%s.seq: %d does not come after %d", at, t.Seq, last)
 		case err != nil:
 			return fmt.Errorf("%s.arm.lag: %w", at, err)
-		case t.Failure != nil && !t.Outcome.Red() && !(t.Outcome == triage.Invalid && t.Failure.Signature.Phase == triage.PhaseBuild):
+		case t.Failure != nil && !t.Outcome.Red() && !(t.Outcome == triage.Invalid && (t.Failure.Signature.Phase == triage.PhaseBuild || t.Failure.Signature.Phase == triage.PhaseSetup)):
 			return fmt.Errorf("%s.failure: there is one, but the outcome is %s", at, t.Outcome)
 		}
 		last = t.Seq

@@ -3,6 +3,7 @@ package rerun
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -31,8 +32,11 @@ func (r *Runner) suiteCommand(tree string) triage.Command {
 	return c
 }
 
-// commandResult is the result of the suite's command: its exit is its failure.
-func commandResult(t triage.Target, e triage.End) triage.Result {
+// CommandResult is the result of the suite's command: its exit is its failure.
+//
+// Its signature has the last line that it printed, without numbers: "exit 1"
+// alone would make any two failures the same.
+func CommandResult(t triage.Target, e triage.End, output []byte) triage.Result {
 	if e.Exit == 0 && !e.TimedOut {
 		return triage.Result{Target: t, Outcome: triage.Pass}
 	}
@@ -43,6 +47,21 @@ func commandResult(t triage.Target, e triage.End) triage.Result {
 	case e.Signal != "":
 		f.Signature.Message = e.Signal
 	}
+	if last := lastWords(output); last != "" {
+		f.Signature.Message += ": " + last
+	}
 	f.Message = f.Signature.Message
 	return triage.Result{Target: t, Outcome: f.Outcome, Failure: f}
+}
+
+// maxLastWords bounds the line kept of a command's output, in bytes.
+const maxLastWords = 160
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// lastWords is the last line of an output that says something.
+func lastWords(output []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+	last := digits.ReplaceAllString(strings.TrimSpace(lines[len(lines)-1]), "N")
+	return strings.ToValidUTF8(last[:min(len(last), maxLastWords)], "")
 }

@@ -1,6 +1,7 @@
 package rerun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,7 +162,7 @@ func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, 
 	defer f.Close()
 	var results []triage.Result
 	if isSuite(t.Target) {
-		results = []triage.Result{commandResult(t.Target, e)}
+		results = []triage.Result{CommandResult(t.Target, e, []byte(t.Output))}
 	} else {
 		results, err = a.Results(spec, e, f)
 	}
@@ -173,6 +174,7 @@ func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, 
 		switch {
 		case res.Target == t.Target:
 			t.Outcome, t.Failure = res.Outcome, trimmed(res.Failure)
+			t.Note = cmp.Or(res.Note, t.Note)
 		case res.Outcome.Red() && len(t.Others) < maxOthers:
 			res.Failure = trimmed(res.Failure)
 			t.Others = append(t.Others, res)

@@ -148,6 +148,9 @@ func unbuilt(t triage.Trial, p *prepared) (triage.Trial, bool) {
 		t.Outcome = triage.Error
 		return t, true
 	}
+	if f.Signature.Phase == triage.PhaseSetup {
+		return invalid(t, f.Message), true
+	}
 	return invalid(t, t.Target.Package+" does not build on "+t.Arm.Side.String()), true
 }
 

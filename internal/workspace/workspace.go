@@ -126,6 +126,9 @@ func (w *Workspace) Diff() []string { return slices.Clone(w.diff) }
 // RepoName is "owner/name" from the remote's URL, else the folder's name.
 func (w *Workspace) RepoName() string { return w.name }
 
+// Top is the absolute root of the user's own checkout.
+func (w *Workspace) Top() string { return w.top }
+
 // Prefix is where Options.Repo stands below the root, with forward slashes;
 // empty for the root itself.
 func (w *Workspace) Prefix() string { return w.prefix }

@@ -39,6 +39,9 @@ type Adapter struct {
 	Report string
 	// JSON is set when the suite's command prints events (-json).
 	JSON bool
+	// Checkout is the absolute root of the user's own checkout. A tree that loads
+	// files from there says nothing.
+	Checkout string
 	// Dropped are the suite's flags that are not used, because they write
 	// files into the tree or make no sense for one test.
 	Dropped []string

@@ -28,6 +28,9 @@ func (a Adapter) Prepare(ctx context.Context, exec triage.Exec, s triage.BuildSp
 	if mod == "" {
 		return triage.Prepared{Dir: s.Tree}, nil
 	}
+	if f := a.contaminated(s.Tree, mod, s.Package); f != nil {
+		return triage.Prepared{Dir: mod, Failure: f}, nil
+	}
 	env := a.buildEnv(s.Tree, mod)
 	info, prepared, err := a.list(ctx, exec, s, mod, env)
 	if err != nil || info == nil {

@@ -130,6 +130,8 @@ func (p *pkgRun) targetResult(s triage.RunSpec, name string, command *triage.Fai
 	case command != nil:
 		// The process broke outside of every test: nothing it said before counts.
 		r.Outcome, r.Failure = command.Outcome, retarget(command, s.Target)
+	case t == nil && p.redAncestor(name):
+		r.Outcome, r.Note = triage.Invalid, "not reached: the test around it failed first"
 	case t == nil:
 		r.Outcome = triage.Absent
 	case t.outcome == triage.Pass && early:
@@ -138,6 +140,17 @@ func (p *pkgRun) targetResult(s triage.RunSpec, name string, command *triage.Fai
 		r.Outcome, r.Failure = triage.Error, retarget(&f, s.Target)
 	}
 	return r
+}
+
+// redAncestor reports whether a test around the named one was red: then that the
+// named one did not run does not mean that it is not there.
+func (p *pkgRun) redAncestor(name string) bool {
+	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
+		if t := p.tests[name[:i]]; t != nil && t.outcome.Red() {
+			return true
+		}
+	}
+	return false
 }
 
 func retarget(f *triage.Failure, t triage.Target) *triage.Failure {
