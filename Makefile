@@ -2,6 +2,8 @@
 GO      ?= go
 NICE    ?=
 SAMPLES ?= 1
+# TESTFLAGS are added to make test: -json for CI, which reads the events.
+TESTFLAGS ?=
 SIM     ?= 72000
 FUZZ    ?= 20s
 BENCH   ?=
@@ -16,7 +18,7 @@ demo: build ## triage a small real repository in a temporary folder
 	$(BIN) demo
 
 test: ## all tests but the slow truth runs
-	$(GO) test ./...
+	$(GO) test $(TESTFLAGS) ./...
 
 lint: ## gofmt, vet, staticcheck, the shape of the project
 	@bad=$$(gofmt -l $$(git ls-files '*.go' | grep -v /testdata/)); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
