@@ -11,7 +11,6 @@ import (
 	"github.com/triagebot/triagebot/internal/framework/mocha"
 	"github.com/triagebot/triagebot/internal/framework/nodetest"
 	"github.com/triagebot/triagebot/internal/lag"
-	"github.com/triagebot/triagebot/internal/lag/nodelag"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -206,7 +205,7 @@ func TestSitesAreLearntFromTheLog(t *testing.T) {
 	if got := l.sites[want.ID]; got != want {
 		t.Errorf("learnt %+v, want %+v", got, want)
 	}
-	if s := nodelag.SiteOf(want.ID); s.Func != want.Func {
+	if s := lag.SiteOf(want.ID); s.Func != want.Func {
 		t.Errorf("the id alone tells %+v", s)
 	}
 }

@@ -11,9 +11,9 @@
 // Node has one thread of code, so a role is told by whose source a site stands
 // in: sites of test files are the test's, all others a worker's. Sites are found
 // while sources are compiled, so the log carries, with the first record of a
-// site, its line and its text, which [ReadSites] reads; the readers of package
+// site, its line and its text, which [lag.ReadSites] reads; the readers of package
 // lag pass over these fields. The id alone tells file, function and kind
-// ([SiteOf]).
+// ([lag.SiteOf]).
 //
 // See docs/decisions/0007 for what is delayed and what is not.
 package nodelag

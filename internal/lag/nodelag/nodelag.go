@@ -75,7 +75,7 @@ func (in *Instrumentation) Overlay() string { return in.dir }
 func (in *Instrumentation) Sites() []triage.Site { return nil }
 
 // Learn reads from a trial's decision log what it tells of its sites.
-func (in *Instrumentation) Learn(log io.Reader) ([]triage.Site, error) { return ReadSites(log) }
+func (in *Instrumentation) Learn(log io.Reader) ([]triage.Site, error) { return lag.ReadSites(log) }
 
 // Heal drops nothing: a source that the runtime cannot parse stays as it was.
 func (in *Instrumentation) Heal([]byte) (int, error) { return 0, nil }

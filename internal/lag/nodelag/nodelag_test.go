@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -123,7 +124,7 @@ func TestEveryKindOfModuleIsRewritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			got, err := ReadSites(f)
+			got, err := lag.ReadSites(f)
 			want := []triage.Site{{
 				ID: name + ":f:wake:1", Kind: triage.KindWake, File: name, Func: "f", Line: 1,
 				Text: "async function f() { await new Promise((r) => setImmediate(r)) }",
@@ -145,36 +146,4 @@ func TestAPlanThatCannotBeReadEndsTheProcess(t *testing.T) {
 	if err == nil || strings.Contains(string(out), "ran") || !strings.Contains(string(out), "version 99") {
 		t.Errorf("%v\n%s", err, out)
 	}
-}
-
-func TestSiteOf(t *testing.T) {
-	t.Parallel()
-	for id, want := range map[string]triage.Site{
-		"src/a.ts:A.m:wake:2":     {Kind: triage.KindWake, File: "src/a.ts", Func: "A.m"},
-		"a.js:<module>:timeout:1": {Kind: triage.KindTimeout, File: "a.js", Func: "<module>"},
-		"a.js:f:wake:x":           {},
-		"nonsense":                {},
-		"":                        {},
-	} {
-		want.ID = id
-		if d := cmp.Diff(want, SiteOf(id)); d != "" {
-			t.Errorf("%q: %s", id, d)
-		}
-	}
-}
-
-func FuzzReadSites(f *testing.F) {
-	f.Add([]byte(`{"site":"a.js:f:wake:1","line":3,"text":"x"}` + "\n"))
-	f.Add([]byte("\x00\n{\"line\":1e99}\n"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		sites, err := ReadSites(strings.NewReader(string(b)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range sites {
-			if s.File == "" || s.Line <= 0 || len(s.Text) > maxText {
-				t.Errorf("%+v", s)
-			}
-		}
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/triagebot/triagebot/internal/lag"
-	"github.com/triagebot/triagebot/internal/lag/pylag"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -188,7 +187,7 @@ func TestSitesAreLearntFromTheLog(t *testing.T) {
 	if got.Line == 0 || got.Text != want.Text || got.Func != want.Func || got.File != want.File || got.Kind != want.Kind || got.Test {
 		t.Errorf("learnt %+v, want about %+v", got, want)
 	}
-	if s := pylag.SiteOf(want.ID); s.Func != want.Func {
+	if s := lag.SiteOf(want.ID); s.Func != want.Func {
 		t.Errorf("the id alone tells %+v", s)
 	}
 }

@@ -8,7 +8,7 @@
 // the engine hands to rerun as its overlay is that directory.
 //
 // Sites are found while a test runs, not before. So the log carries, with the
-// first record of a site, its line and its text, which [ReadSites] reads; the
+// first record of a site, its line and its text, which [lag.ReadSites] reads; the
 // readers of package lag pass over these fields. The id alone tells file,
-// function and kind ([SiteOf]).
+// function and kind ([lag.SiteOf]).
 package pylag

@@ -1,4 +1,4 @@
-package pylag
+package lag
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -15,11 +14,14 @@ func TestSiteOf(t *testing.T) {
 		"shop/core.py:Dispatcher._one:double:1":     {Kind: "double", File: "shop/core.py", Func: "Dispatcher._one"},
 		"tests/test_a.py:test_b.<locals>.go:wake:3": {Kind: "wake", File: "tests/test_a.py", Func: "test_b.<locals>.go"},
 		"odd:name.py:f.<locals>.<lambda>:timeout:0": {Kind: "timeout", File: "odd:name.py", Func: "f.<locals>.<lambda>"},
-		"no site at all": {},
-		"a:b":            {},
-		"a:b:c":          {},
-		"a.py:f:call:x":  {},
-		":f:call:1":      {},
+		"src/a.ts:A.m:wake:2":                       {Kind: "wake", File: "src/a.ts", Func: "A.m"},
+		"a.js:<module>:timeout:1":                   {Kind: "timeout", File: "a.js", Func: "<module>"},
+		"":                                          {},
+		"no site at all":                            {},
+		"a:b":                                       {},
+		"a:b:c":                                     {},
+		"a.py:f:call:x":                             {},
+		":f:call:1":                                 {},
 	} {
 		want.ID = id
 		if got := SiteOf(id); got != want {
@@ -44,7 +46,7 @@ func TestReadSites(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v, difference\n%s", err, diff)
 	}
-	l, err := lag.ReadLog(strings.NewReader(someLog))
+	l, err := ReadLog(strings.NewReader(someLog))
 	if err != nil || l.Count != 3 || len(l.Stretched) != 1 || l.Bad != 1 {
 		t.Errorf("package lag reads the same log as %+v, %v", l, err)
 	}
@@ -52,6 +54,7 @@ func TestReadSites(t *testing.T) {
 
 func FuzzReadSites(f *testing.F) {
 	f.Add(someLog)
+	f.Add("\x00\n{\"line\":1e99}\n")
 	f.Add(strings.Repeat("x", 3*maxLine) + "\n" + someLog)
 	f.Fuzz(func(t *testing.T, log string) {
 		sites, err := ReadSites(strings.NewReader(log))

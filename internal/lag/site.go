@@ -1,4 +1,4 @@
-package nodelag
+package lag
 
 import (
 	"bufio"
@@ -11,17 +11,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
-// Bounds on what is believed of a site. A test can write to the log.
-const (
-	maxLine = 8 << 10
-	maxText = 200
-)
+// maxText bounds the source line that is believed of a site, in bytes.
+const maxText = 200
 
-// SiteOf is what a site's id alone tells: file, function and kind. It is the
+// SiteOf is what a site's id alone tells, for engines that learn of their sites
+// only at run time: file, function and kind. It is the
 // zero site, but for the id, when the id is not of this engine's form.
 func SiteOf(id string) triage.Site {
 	rest, ordinal, ok := cutLast(id)
@@ -47,8 +44,8 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// record is what a line of the log tells of its site.
-type record struct {
+// siteRecord is what a line of the log tells of its site.
+type siteRecord struct {
 	Site      string `json:"site"`
 	Stretched string `json:"stretched"`
 	Line      int    `json:"line"`
@@ -58,14 +55,14 @@ type record struct {
 
 // ReadSites reads the sites that a decision log describes, each once, in the
 // order of their first records. Lines that describe none, or are no records, are
-// passed over; a reader that breaks is an error. The bounds of package lag hold.
+// passed over; a reader that breaks is an error. The bounds on logs hold.
 func ReadSites(log io.Reader) ([]triage.Site, error) {
-	in := bufio.NewReaderSize(io.LimitReader(log, lag.MaxLogBytes), maxLine)
+	in := bufio.NewReaderSize(io.LimitReader(log, MaxLogBytes), maxLine)
 	var sites []triage.Site
 	have := map[string]bool{}
 	for {
 		line, err := in.ReadSlice('\n')
-		if err == nil && len(sites) < lag.MaxLogSites {
+		if err == nil && len(sites) < MaxLogSites {
 			if s, ok := siteOf(line); ok && !have[s.ID] {
 				have[s.ID] = true
 				sites = append(sites, s)
@@ -88,7 +85,7 @@ func siteOf(line []byte) (triage.Site, bool) {
 	if !bytes.Contains(line, []byte(`"line"`)) {
 		return triage.Site{}, false
 	}
-	var r record
+	var r siteRecord
 	if json.Unmarshal(line, &r) != nil || r.Line <= 0 {
 		return triage.Site{}, false
 	}
@@ -97,7 +94,7 @@ func siteOf(line []byte) (triage.Site, bool) {
 		id = r.Stretched
 	}
 	s := SiteOf(id)
-	if s.File == "" || !utf8.ValidString(id) || len(id) > 1<<10 {
+	if s.File == "" || !utf8.ValidString(id) || len(id) > maxID {
 		return triage.Site{}, false
 	}
 	s.Line, s.Test = r.Line, r.Test
