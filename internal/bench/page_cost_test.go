@@ -26,7 +26,7 @@ func (r *results) causePromises(line promise) {
 	line(causesRight, "≥ 90 %", fmt.Sprintf("%s of the reds that need lag (%d more are mostly red without it and are left unstable); right place with another kind %d, unstable %d", share(g[right], asked), g[plainlyRed], g[wrongKind], g[unstable]),
 		float64(g[right]) >= reachCauses*float64(asked))
 	all, total := r.gradesOf(func(explained) bool { return true })
-	line("a wrong place named", "never", fmt.Sprintf("%d of %d (all 19 tests)", all[wrongSite], total), all[wrongSite] == 0)
+	line(wrongPlace, "never", fmt.Sprintf("%d of %d (all 19 tests)", all[wrongSite], total), all[wrongSite] == 0)
 	most := 0
 	var trials []float64
 	for _, e := range r.causes {

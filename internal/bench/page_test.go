@@ -88,6 +88,7 @@ const (
 	withinRuns  = "of them within 3 lagged runs"
 	plainFold   = "against plain re-runs in the same time"
 	causesRight = "causes named right"
+	wrongPlace  = "a wrong place named"
 	checkExtra  = "a whole check without lag against its builds and tests"
 )
 
@@ -99,6 +100,7 @@ var gapCauses = map[string]string{
 		"no way of looking can be more than 16 / 3 = 5.3 times better, and any fourth test that is red by chance, `errg.RacyOrder` most often, takes it below 5.",
 	causesRight: "the 5 ms budget of `budget.RacyTightBudget` stands in a variable, so its length cannot be read from the line, and below 15 ms it is taken for a race whose symptom needs a clock; " +
 		"`errg.RacyOrder`, `order.RacyStateNew` and `drain.RacyReadTwice` stay red in part of the runs whatever is delayed, and what is not red 4 times in 5 is left unstable.",
+	wrongPlace: "`errg.RacyOrder` expects the goroutine launched last to run first. Which of two is first depends on when the launcher next gives up its processor, so that a delay of the launcher at its `wg.Wait()`, behind both launches, turns it red 5 times in 5 as well; the truth table has the places in front of that only.",
 	checkExtra: "making the two trees (column set-up) and removing them (column end) takes git most of it, and more beside other work.",
 }
 
