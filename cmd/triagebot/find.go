@@ -271,7 +271,7 @@ func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.O
 	}
 	defer os.Remove(spool.Name())
 	defer spool.Close()
-	argv, env := splitEnv(c.Argv)
+	argv, env := rerun.SplitEnv(c.Argv)
 	res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: argv, Env: s.before(env...), Timeout: s.cfg.Budget, Sink: spool})
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
 		return nil, "", fmt.Errorf("running the suite: there is no %q on head: correct the command after --", argv[0])
@@ -314,15 +314,4 @@ func (s *session) readSuite(spool *os.File, dir string, opt gotest.Options) ([]t
 	}
 	_, fs, err := readReport(spool, opt, false)
 	return fs, err
-}
-
-// splitEnv takes "env" and KEY=VALUE words from the front of a command.
-func splitEnv(argv []string) (command, env []string) {
-	if len(argv) > 0 && argv[0] == "env" {
-		argv = argv[1:]
-	}
-	for len(argv) > 0 && strings.Contains(argv[0], "=") && !strings.ContainsAny(argv[0][:strings.IndexByte(argv[0], '=')], "/-. ") {
-		env, argv = append(env, argv[0]), argv[1:]
-	}
-	return argv, env
 }

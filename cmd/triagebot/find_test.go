@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/triagebot/triagebot/internal/framework/gotest"
+	"github.com/triagebot/triagebot/internal/rerun"
 )
 
 func TestNamesOfTests(t *testing.T) {
@@ -114,7 +115,7 @@ func TestCommandsOfSuites(t *testing.T) {
 		"env":                  {"", ""},
 		"A=b":                  {"", "A=b"},
 	} {
-		argv, env := splitEnv(strings.Fields(command))
+		argv, env := rerun.SplitEnv(strings.Fields(command))
 		if got := [2]string{strings.Join(argv, " "), strings.Join(env, " ")}; got != want {
 			t.Errorf("%q: got %q, want %q", command, got, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/triagebot/triagebot/internal/classify"
 	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/pipeline"
 	"github.com/triagebot/triagebot/internal/report"
@@ -93,9 +94,9 @@ func (f *replayFlags) check() error {
 func rejudge(ctx context.Context, r triage.Report) (triage.Report, error) {
 	rec := &pipeline.Recorded{Trials: r.Trials, Sites: r.Plan.Sites}
 	switch r.Plan.Stopped {
-	case "budget":
+	case classify.StoppedBudget:
 		rec.End = pipeline.ErrBudget
-	case "interrupted":
+	case classify.StoppedInterrupted:
 		rec.End = pipeline.ErrInterrupted
 	}
 	again, err := pipeline.Triage(ctx, input(r), rec)

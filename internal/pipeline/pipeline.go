@@ -41,11 +41,11 @@ func Triage(ctx context.Context, in Input, run Runner) (triage.Report, error) {
 	err := c.measure(ctx)
 	switch {
 	case errors.Is(err, ErrBudget):
-		c.stopped, err = "budget", nil
+		c.stopped, err = classify.StoppedBudget, nil
 	case errors.Is(err, ErrInterrupted):
-		c.stopped, err = "interrupted", nil
+		c.stopped, err = classify.StoppedInterrupted, nil
 	case err != nil:
-		c.stopped = "interrupted"
+		c.stopped = classify.StoppedInterrupted
 		err = fmt.Errorf("measuring: %w", err)
 	}
 	return c.finish(), err

@@ -17,7 +17,12 @@ func isSuite(t triage.Target) bool { return t.IsCommand() && t.Package == "" }
 // become environment.
 func (r *Runner) suiteCommand(tree string) triage.Command {
 	c := triage.Command{Dir: filepath.Join(tree, filepath.FromSlash(r.cfg.CommandDir))}
-	words := r.cfg.Command
+	c.Argv, c.Env = SplitEnv(r.cfg.Command)
+	return c
+}
+
+// SplitEnv takes "env" and KEY=VALUE words from the front of a command.
+func SplitEnv(words []string) (command, env []string) {
 	if len(words) > 0 && words[0] == "env" {
 		words = words[1:]
 	}
@@ -26,10 +31,9 @@ func (r *Runner) suiteCommand(tree string) triage.Command {
 		if !ok || strings.ContainsAny(name, "/-. ") {
 			break
 		}
-		c.Env, words = append(c.Env, words[0]), words[1:]
+		env, words = append(env, words[0]), words[1:]
 	}
-	c.Argv = words
-	return c
+	return words, env
 }
 
 // CommandResult is the result of the suite's command: its exit is its failure.

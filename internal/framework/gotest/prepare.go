@@ -2,6 +2,7 @@ package gotest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (a Adapter) Prepare(ctx context.Context, exec triage.Exec, s triage.BuildSp
 	p := triage.Prepared{Dir: info.dir, Output: out}
 	switch {
 	case end.TimedOut || end.Signal != "":
-		return p, fmt.Errorf("building %s: killed (%s)", s.Package, cmpOr(end.Signal, "timed out"))
+		return p, fmt.Errorf("building %s: killed (%s)", s.Package, cmp.Or(end.Signal, "timed out"))
 	case end.Exit != 0:
 		f := a.buildFailure(s, mod, out)
 		p.Failure = &f
@@ -57,13 +58,6 @@ func (a Adapter) Prepare(ctx context.Context, exec triage.Exec, s triage.BuildSp
 		}
 	}
 	return p, nil
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (a Adapter) buildFailure(s triage.BuildSpec, mod string, out []byte) triage.Failure {
