@@ -62,7 +62,7 @@ func inputTable() []inputRow {
 		if k.Default != "" {
 			doc = strings.TrimSuffix(doc, ".") + " (" + k.Default + " when neither this nor the configuration file has it)."
 		}
-		table = append(table, input{Name: k.Name, Flag: k.Name, Key: k.Name, Modes: measuring, Doc: doc})
+		table = append(table, inputRow{Name: k.Name, Flag: k.Name, Key: k.Name, Modes: measuring, Doc: doc})
 	}
 	return table
 }
