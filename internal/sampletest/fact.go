@@ -92,7 +92,7 @@ func (s Sample) Prove(ctx context.Context, r sample.Repo, f Fact, dir string) ([
 				return nil, err
 			}
 		}
-		w, err := f.prove(ctx, tree, dir)
+		w, err := s.proveOn(ctx, f, tree, dir)
 		if err != nil {
 			return nil, fmt.Errorf("proving %q on %s: %w", f, side, err)
 		}
@@ -101,6 +101,13 @@ func (s Sample) Prove(ctx context.Context, r sample.Repo, f Fact, dir string) ([
 		}
 	}
 	return wrong, nil
+}
+
+func (s Sample) proveOn(ctx context.Context, f Fact, tree, dir string) ([]string, error) {
+	if t, ok := tools[s.Framework]; ok {
+		return f.proveBy(ctx, t, s.env(true), tree, dir)
+	}
+	return f.prove(ctx, tree, dir)
 }
 
 // baseTree writes base's files below dir, once.
@@ -193,6 +200,25 @@ func (f Fact) build(ctx context.Context, tree, dir string) (bin, pkgDir, out str
 	return bin, filepath.Join(tree, filepath.FromSlash(f.Package)), out, nil
 }
 
+// find splits a source and finds the one line that the delay belongs to.
+func (l *Late) find(src string) (lines []string, hit int, err error) {
+	anchor := l.After + l.Before
+	lines, hit = strings.Split(src, "\n"), -1
+	for i, line := range lines {
+		if !strings.Contains(line, anchor) {
+			continue
+		}
+		if hit >= 0 {
+			return nil, 0, fmt.Errorf("delaying: %q stands on two lines of %s", anchor, l.File)
+		}
+		hit = i
+	}
+	if hit < 0 {
+		return nil, 0, fmt.Errorf("delaying: %q is not in %s", anchor, l.File)
+	}
+	return lines, hit, nil
+}
+
 // overlay writes a copy of the late file whose one matching line calls a
 // function that sleeps, that function, and the overlay that go build reads.
 func (l *Late) overlay(tree, work string) (string, error) {
@@ -200,22 +226,16 @@ func (l *Late) overlay(tree, work string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("delaying: %w", err)
 	}
-	anchor := l.After + l.Before
-	lines := strings.Split(string(src), "\n")
-	hit, pkg := -1, ""
-	for i, line := range lines {
-		if p, ok := strings.CutPrefix(line, "package "); ok && pkg == "" {
-			pkg = p
-		}
-		if strings.Contains(line, anchor) {
-			if hit >= 0 {
-				return "", fmt.Errorf("delaying: %q stands on two lines of %s", anchor, l.File)
-			}
-			hit = i
-		}
+	lines, hit, err := l.find(string(src))
+	if err != nil {
+		return "", err
 	}
-	if hit < 0 {
-		return "", fmt.Errorf("delaying: %q is not in %s", anchor, l.File)
+	pkg := ""
+	for _, line := range lines {
+		if p, ok := strings.CutPrefix(line, "package "); ok {
+			pkg = p
+			break
+		}
 	}
 	if l.Before != "" {
 		lines[hit] = "lateHere(); " + lines[hit]

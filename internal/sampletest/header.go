@@ -19,6 +19,8 @@ type Header struct {
 	// Plants is what is planted, Why what the sample holds the tool to.
 	Plants string `yaml:"plants"`
 	Why    string `yaml:"why"`
+	// Framework runs the sample's tests: empty for go test, or a name of tools.
+	Framework string `yaml:"framework"`
 	// Shape and Delete are as in [sample.Layout].
 	Shape  sample.Shape `yaml:"shape"`
 	Delete []string     `yaml:"delete"`
@@ -38,8 +40,11 @@ type Header struct {
 // CI is how the red check is made.
 type CI struct {
 	// Run is a command that is run on head until it is red, at most Tries times (default 1).
+	// Its report is what it prints, or the file that stands for $REPORT in its arguments.
 	Run   []string `yaml:"run"`
 	Tries int      `yaml:"tries"`
+	// Report is the report's file name when it is run; its extension tells its kind.
+	Report string `yaml:"report"`
 	// Recorded names the file of the archive that is the red check's report instead.
 	Recorded string `yaml:"recorded"`
 }
@@ -74,12 +79,13 @@ type WantSite struct {
 	Text string `yaml:"text"`
 }
 
-// Fact is a statement about a tree that the plain go tool can prove.
+// Fact is a statement about a tree that the framework's plain tool can prove.
 type Fact struct {
 	// On is "head", "base" or "both".
 	On string `yaml:"on"`
 	// Package is the package's folder below the repository's root, empty for the
-	// root itself. Test is one test's id; without it the package is run whole.
+	// root itself, or for other frameworks than Go the test's file, empty for all.
+	// Test is one test's id; without it the package is run whole.
 	Package string `yaml:"package"`
 	Test    string `yaml:"test"`
 	// Red is how many of how many fresh processes fail: "3/3", "8-34/60".
@@ -87,9 +93,10 @@ type Fact struct {
 	Red string `yaml:"red"`
 	// Says is a regular expression that the output of every red must match.
 	Says string `yaml:"says"`
-	// Flags are added to go test, for example "-race".
+	// Flags are added to the command, for example "-race".
 	Flags []string `yaml:"flags"`
-	// Late inserts a delay into an overlay of the source before building.
+	// Late inserts a delay into an overlay of the source before building, or into
+	// a copy of the tree.
 	Late *Late `yaml:"late"`
 }
 
@@ -100,8 +107,10 @@ type Late struct {
 	After  string `yaml:"after"`
 	Before string `yaml:"before"`
 	MS     int    `yaml:"ms"`
-	// Insert is Go code that goes there too, behind the delay, to look at what is late.
+	// Insert is code that goes there too, behind the delay, to look at what is late.
 	Insert string `yaml:"insert"`
+	// Await makes the delay one of the event loop's, not of the thread's.
+	Await bool `yaml:"await"`
 }
 
 // Sample is one archive of testdata/samples.
@@ -168,6 +177,8 @@ func (s Sample) check() error {
 	switch {
 	case s.Plants == "" || s.Why == "":
 		return fmt.Errorf("checking header: plants and why are both needed")
+	case s.Framework != "" && tools[s.Framework].variable == "":
+		return fmt.Errorf("checking header: unknown framework %q", s.Framework)
 	case len(s.Verdicts) == 0:
 		return fmt.Errorf("checking header: no verdict is expected")
 	case len(s.Facts) == 0:

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,12 +35,12 @@ func (s Sample) Build(ctx context.Context, dir string) (Repo, error) {
 	if err != nil {
 		return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
 	}
-	repo := Repo{Repo: r, Report: filepath.Join(dir, "ci.json")}
+	repo := Repo{Repo: r, Report: filepath.Join(dir, s.reportName())}
 	report := s.recorded
-	if s.CI.Recorded != "" {
-		repo.Report = filepath.Join(dir, s.CI.Recorded)
-	} else if report, repo.Tries, err = s.red(ctx, r.Dir); err != nil {
-		return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
+	if s.CI.Recorded == "" {
+		if report, repo.Tries, err = s.red(ctx, r.Dir, repo.Report); err != nil {
+			return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
+		}
 	}
 	if err := os.WriteFile(repo.Report, report, 0o644); err != nil {
 		return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
@@ -47,16 +48,43 @@ func (s Sample) Build(ctx context.Context, dir string) (Repo, error) {
 	return repo, nil
 }
 
-// red runs the check on head until it fails and returns what it printed.
-func (s Sample) red(ctx context.Context, dir string) ([]byte, int, error) {
+func (s Sample) reportName() string {
+	switch {
+	case s.CI.Recorded != "":
+		return s.CI.Recorded
+	case s.CI.Report != "":
+		return s.CI.Report
+	case s.Framework != "":
+		return tools[s.Framework].report
+	}
+	return "ci.json"
+}
+
+// red runs the check on head until it fails and returns its report: the file
+// that its command was asked for, or what it printed.
+func (s Sample) red(ctx context.Context, dir, report string) ([]byte, int, error) {
+	argv := slices.Clone(s.CI.Run)
+	asked := false
+	for i, arg := range argv {
+		argv[i] = strings.ReplaceAll(arg, "$REPORT", report)
+		asked = asked || argv[i] != arg
+	}
 	for try := 1; try <= max(s.CI.Tries, 1); try++ {
-		out, code, err := run(ctx, dir, nil, s.CI.Run[0], s.CI.Run[1:]...)
+		out, code, err := run(ctx, dir, s.env(true), argv[0], argv[1:]...)
 		if err != nil {
 			return nil, try, err
 		}
-		if code != 0 {
+		if code == 0 {
+			continue
+		}
+		if !asked {
 			return []byte(out), try, nil
 		}
+		b, err := os.ReadFile(report)
+		if err != nil {
+			return nil, try, fmt.Errorf("running %v: %w: %s", argv, err, out)
+		}
+		return b, try, nil
 	}
 	return nil, s.CI.Tries, fmt.Errorf("running %v %d times: %w", s.CI.Run, max(s.CI.Tries, 1), ErrGreen)
 }
@@ -83,7 +111,7 @@ func (s Sample) Args(r Repo, out string) []string {
 // Measure runs a triagebot binary on a built sample and returns its report.json.
 func (s Sample) Measure(ctx context.Context, binary string, r Repo, out string) ([]byte, time.Duration, error) {
 	start := time.Now()
-	printed, code, err := run(ctx, r.Dir, nil, binary, s.Args(r, out)...)
+	printed, code, err := run(ctx, r.Dir, s.env(false), binary, s.Args(r, out)...)
 	wall := time.Since(start)
 	if err != nil {
 		return nil, wall, fmt.Errorf("measuring sample %q: %w", s.Name, err)
@@ -102,20 +130,37 @@ func (s Sample) Measure(ctx context.Context, binary string, r Repo, out string) 
 // caches are, nothing else.
 var kept = []string{"PATH", "HOME", "TMPDIR", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME", "CC"}
 
+// lookIn finds a command on the PATH that it will have itself, if env has one.
+func lookIn(env []string, name string) string {
+	for _, kv := range env {
+		dirs, ok := strings.CutPrefix(kv, "PATH=")
+		if !ok || filepath.Base(name) != name {
+			continue
+		}
+		for _, dir := range filepath.SplitList(dirs) {
+			if p, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+				return p
+			}
+		}
+	}
+	return name
+}
+
 // run carries out a command in a process group of its own, which is gone when run returns.
 // The error is for a command that could not be started or was cut short.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) (string, int, error) {
-	c := exec.CommandContext(ctx, name, args...)
+	c := exec.CommandContext(ctx, lookIn(env, name), args...)
 	c.Dir = dir
-	c.Env = append([]string{
+	c.Env = []string{
 		"LC_ALL=C", "GOTOOLCHAIN=local", "GOPROXY=off", "GOFLAGS=", "PWD=" + dir,
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-	}, env...)
+	}
 	for _, k := range kept {
 		if v, ok := os.LookupEnv(k); ok {
 			c.Env = append(c.Env, k+"="+v)
 		}
 	}
+	c.Env = append(c.Env, env...)
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

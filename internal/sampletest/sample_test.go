@@ -33,7 +33,7 @@ func loadAll(t *testing.T) []Sample {
 	return all
 }
 
-// each runs f for the samples whose name matches.
+// each runs f for the samples whose name matches and whose tools are here.
 func each(t *testing.T, all []Sample, pattern string, f func(*testing.T, Sample)) {
 	t.Helper()
 	re, err := regexp.Compile(pattern)
@@ -42,7 +42,14 @@ func each(t *testing.T, all []Sample, pattern string, f func(*testing.T, Sample)
 	}
 	for _, s := range all {
 		if re.MatchString(s.Name) {
-			t.Run(s.Name, func(t *testing.T) { f(t, s) })
+			t.Run(s.Name, func(t *testing.T) {
+				if missing, err := s.Missing(); err != nil {
+					t.Fatal(err)
+				} else if missing != "" {
+					t.Skip(missing)
+				}
+				f(t, s)
+			})
 		}
 	}
 }
@@ -91,7 +98,7 @@ func TestRecord(t *testing.T) {
 		return
 	}
 	each(t, loadAll(t), *record, func(t *testing.T, s Sample) {
-		if s.CI.Recorded != "ci.json" {
+		if s.CI.Recorded == "" || s.CI.Recorded == "ci.log" {
 			return
 		}
 		r, err := s.Build(t.Context(), t.TempDir())
