@@ -45,6 +45,7 @@ var imports = map[string]struct {
 	"internal/framework/nodetest": {[]string{"internal/triage", "internal/framework/jstest"}, nil, ""},
 	"internal/lag/pylag":          {[]string{"internal/triage", "internal/lag"}, nil, ""},
 	"internal/lag/nodelag":        {[]string{"internal/triage", "internal/lag"}, nil, ""},
+	"internal/slash":              {nil, nil, "the grammar of /triage; ports of its own for the rest"},
 	"internal/demo":               {[]string{"internal/sample"}, []string{"golang.org/x/tools/txtar"}, ""},
 }
 
