@@ -3,6 +3,7 @@ package lag
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -51,8 +52,9 @@ type rung struct {
 // Ladder lists the plans to try in turn until the test is red. The seed feeds
 // the random rungs. The spec is "auto" (or empty) for every rung that the
 // engine can carry out, "off" for none, or a comma list of rung names in the
-// order wanted ("random" stands for all of the random ones). A name that is
-// unknown, or that this engine cannot carry out, is an error.
+// order wanted ("random" stands for all of the random ones; "worker-N" delays workers by
+// N milliseconds). A name that is unknown, or that this engine cannot carry out,
+// is an error.
 //
 // A single policy can hide a flake, so a green rung proves nothing about the next.
 func Ladder(c Capabilities, seed uint64, spec string) ([]triage.LagPlan, error) {
@@ -98,6 +100,9 @@ func chosenRungs(rungs []rung, spec string) ([]triage.LagPlan, error) {
 				plans = append(plans, r.plan)
 			}
 		}
+		if p, ok := dosed(c, name); ok && !found {
+			plans, found = append(plans, p), true
+		}
 		if !found {
 			return nil, fmt.Errorf("choosing lag rungs: no rung %q; there are auto, off, random, %s", name, strings.Join(RungNames(), ", "))
 		}
@@ -132,6 +137,27 @@ func allRungs(c Capabilities, seed uint64) []rung {
 		rung{fixed("all-400", triage.RoleWorker, worker, largeMS, 1), len(worker) > 0},
 		rung{triage.LagPlan{Version: triage.PlanVersion, Name: "slow-machine", Procs: 1, Burners: slowBurners}, true},
 	)
+}
+
+// maxDoseMS bounds a dose that is asked for by number.
+const maxDoseMS = 2_000
+
+// dosed is the rung "worker-N" for any number of milliseconds. A large dose is
+// given once a site, as that of all-400 is.
+func dosed(c Capabilities, name string) (triage.LagPlan, bool) {
+	number, ok := strings.CutPrefix(name, "worker-")
+	ms, err := strconv.Atoi(number)
+	if !ok || err != nil || ms < 1 || ms > maxDoseMS || strconv.Itoa(ms) != number {
+		return triage.LagPlan{}, false
+	}
+	for _, r := range allRungs(c, 0) {
+		if large := ms >= largeMS; r.able && (large && r.plan.Name == "all-400" || !large && r.plan.Name == "worker-100") {
+			p := r.plan
+			p.Name, p.MinMS, p.MaxMS = name, float64(ms), float64(ms)
+			return p, true
+		}
+	}
+	return triage.LagPlan{}, false
 }
 
 // kindsOf are those of the kinds that the engine has.

@@ -1,6 +1,7 @@
 package lag
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -123,6 +124,7 @@ func TestSpecChoosesRungs(t *testing.T) {
 		{" auto ", "doubles worker-10 test-50 worker-100 yield cleanup random-1 random-2 random-3 random-4 random-5 all-400 slow-machine"},
 		{"yield, doubles,yield", "yield doubles"},
 		{"random", "random-1 random-2 random-3 random-4 random-5"},
+		{"worker-500,worker-7,worker-10", "worker-500 worker-7 worker-10"},
 		{"random-3,random", "random-3 random-1 random-2 random-4 random-5"},
 	} {
 		if got := names(mustLadder(t, goCaps, 1, tc.spec)); got != tc.want {
@@ -133,7 +135,9 @@ func TestSpecChoosesRungs(t *testing.T) {
 
 func TestSpecThatCannotBeHadIsAnError(t *testing.T) {
 	for spec, want := range map[string]string{
-		"worker-11":     `no rung "worker-11"; there are auto, off, random, doubles, worker-10`,
+		"worker-011":    `no rung "worker-011"; there are auto, off, random, doubles, worker-10`,
+		"worker-2001":   `no rung "worker-2001"`,
+		"worker--5":     `no rung "worker--5"`,
 		"doubles,":      `no rung ""`,
 		"auto,doubles":  `no rung "auto"`,
 		"yield,doubles": `"yield" is not to be had with this engine`,
@@ -142,6 +146,21 @@ func TestSpecThatCannotBeHadIsAnError(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", spec, err, want)
 		}
+	}
+}
+
+func TestADoseByNumber(t *testing.T) {
+	for spec, hits := range map[string]int{"worker-300": ladderHits, "worker-500": 1} {
+		p := mustLadder(t, goCaps, 1, spec)[0]
+		if p.MinMS != p.MaxMS || p.Hits != hits || p.Role != triage.RoleWorker || len(p.Kinds) == 0 {
+			t.Errorf("%s: %+v", spec, p)
+		}
+		if want := strings.TrimPrefix(spec, "worker-"); strconv.Itoa(int(p.MaxMS)) != want {
+			t.Errorf("%s delays by %v ms", spec, p.MaxMS)
+		}
+	}
+	if _, err := Ladder(Capabilities{}, 1, "worker-500"); err == nil {
+		t.Error("an engine without any place to delay took worker-500")
 	}
 }
 
