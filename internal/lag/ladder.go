@@ -71,7 +71,7 @@ func Ladder(c Capabilities, seed uint64, spec string) ([]triage.LagPlan, error) 
 		}
 		return plans, nil
 	}
-	return chosenRungs(rungs, spec)
+	return chosenRungs(c, rungs, spec)
 }
 
 // RungNames lists the names that a spec may hold, in the ladder's order.
@@ -83,7 +83,7 @@ func RungNames() []string {
 	return names
 }
 
-func chosenRungs(rungs []rung, spec string) ([]triage.LagPlan, error) {
+func chosenRungs(c Capabilities, rungs []rung, spec string) ([]triage.LagPlan, error) {
 	var plans []triage.LagPlan
 	for name := range strings.SplitSeq(spec, ",") {
 		name = strings.TrimSpace(name)
