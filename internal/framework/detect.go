@@ -101,6 +101,7 @@ func Detect(root string) ([]Suite, error) {
 		}
 		out = append(out, suites...)
 	}
+	out = append(out, detectOthers(os.DirFS(root))...)
 	slices.SortStableFunc(out, func(a, b Suite) int { return strings.Compare(a.Dir, b.Dir) })
 	return out[:min(len(out), maxSuites)], nil
 }

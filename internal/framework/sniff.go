@@ -8,7 +8,11 @@ import (
 	"io"
 
 	"github.com/triagebot/triagebot/internal/framework/gotest"
-	"github.com/triagebot/triagebot/internal/triage"
+	"github.com/triagebot/triagebot/internal/framework/jest"
+	"github.com/triagebot/triagebot/internal/framework/mocha"
+	"github.com/triagebot/triagebot/internal/framework/nodetest"
+	"github.com/triagebot/triagebot/internal/framework/pytest"
+	"github.com/triagebot/triagebot/internal/framework/vitest"
 )
 
 // Kind is the kind of a report file.
@@ -22,6 +26,10 @@ const (
 	TestJSON
 	// JUnit: JUnit XML.
 	JUnit
+	// ReportLog: the lines of pytest-reportlog.
+	ReportLog
+	// ScriptJSON: the JSON report of vitest, jest or mocha.
+	ScriptJSON
 )
 
 // String is the kind as people know it.
@@ -31,6 +39,10 @@ func (k Kind) String() string {
 		return "go test -json"
 	case JUnit:
 		return "JUnit XML"
+	case ReportLog:
+		return "pytest's report log"
+	case ScriptJSON:
+		return "a JSON report"
 	}
 	return "log"
 }
@@ -38,49 +50,73 @@ func (k Kind) String() string {
 // sniffBytes is how much of a file is looked at.
 const sniffBytes = 64 << 10
 
-// Sniff tells the kind of a report by its beginning, and returns a reader that
-// still has all of it. JSON events may stand behind lines of the go command
+// Sniff tells the kind of a report by its beginning, and the framework that
+// wrote it where that is to be seen, else "". The reader it returns still has all
+// of the report. JSON events may stand behind lines of the go command
 // ("go: downloading …"); XML may stand behind a byte order mark and comments.
-func Sniff(r io.Reader) (Kind, io.Reader, error) {
+func Sniff(r io.Reader) (Kind, string, io.Reader, error) {
 	b := bufio.NewReaderSize(r, sniffBytes)
 	head, err := b.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Log, b, fmt.Errorf("reading report: %w", err)
+		return Log, "", b, fmt.Errorf("reading report: %w", err)
 	}
-	return sniff(head), b, nil
+	k, by := sniff(head)
+	return k, by, b, nil
 }
 
-func sniff(head []byte) Kind {
+func sniff(head []byte) (Kind, string) {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	trimmed := bytes.TrimLeft(head, " \t\r\n")
 	if bytes.HasPrefix(trimmed, []byte("<?xml")) || bytes.HasPrefix(trimmed, []byte("<testsuite")) ||
 		bytes.HasPrefix(trimmed, []byte("<!--")) && bytes.Contains(trimmed, []byte("<testsuite")) {
-		return JUnit
+		return JUnit, writerOf(trimmed)
+	}
+	if bytes.HasPrefix(trimmed, []byte(`{"pytest_version"`)) || bytes.HasPrefix(trimmed, []byte("{")) && bytes.Contains(trimmed, []byte(`"$report_type"`)) {
+		return ReportLog, pytest.Name
 	}
 	for line := range bytes.Lines(head) {
 		if bytes.HasPrefix(line, []byte(`{"`)) && bytes.Contains(line, []byte(`"Action":"`)) {
-			return TestJSON
+			return TestJSON, gotest.Name
 		}
 		if bytes.HasPrefix(line, []byte("=== RUN ")) || bytes.HasPrefix(line, []byte("--- FAIL: ")) || bytes.HasPrefix(line, []byte("ok  \t")) {
-			return Log
+			return Log, gotest.Name
 		}
 	}
-	return Log
+	if bytes.HasPrefix(trimmed, []byte("{")) {
+		return sniffJSON(trimmed)
+	}
+	return Log, ""
 }
 
-// ReadReport finds the failed tests in a report of any kind that is known.
-func ReadReport(r io.Reader, opt gotest.Options) (Kind, []triage.Failure, error) {
-	k, r, err := Sniff(r)
-	if err != nil {
-		return k, nil, err
+// sniffJSON knows one JSON document. Those of vitest and jest are alike.
+func sniffJSON(head []byte) (Kind, string) {
+	switch {
+	case bytes.Contains(head, []byte(`"numTotalTests"`)), bytes.Contains(head, []byte(`"assertionResults"`)):
+		return ScriptJSON, ""
+	case bytes.Contains(head, []byte(`"stats"`)) && bytes.Contains(head, []byte(`"suites"`)):
+		return ScriptJSON, mocha.Name
 	}
-	read := gotest.ReadLog
-	switch k {
-	case TestJSON:
-		read = gotest.ReadJSON
-	case JUnit:
-		read = gotest.ReadJUnit
+	return Log, ""
+}
+
+// marks are what the writers of JUnit XML put at its beginning.
+var marks = []struct{ mark, framework string }{
+	{`<testsuite name="pytest"`, pytest.Name},
+	{`name="pytest tests"`, pytest.Name},
+	{`name="vitest tests"`, vitest.Name},
+	{`name="jest tests"`, jest.Name},
+	{`name="Mocha Tests"`, mocha.Name},
+	{`<property name="go.version"`, gotest.Name},
+	{`classname="test" file="`, nodetest.Name},
+	{`classname="test"`, nodetest.Name},
+}
+
+// writerOf is the framework that a JUnit report is of, "" when it does not show.
+func writerOf(head []byte) string {
+	for _, m := range marks {
+		if bytes.Contains(head, []byte(m.mark)) {
+			return m.framework
+		}
 	}
-	fs, err := read(r, opt)
-	return k, fs, err
+	return ""
 }
