@@ -26,26 +26,6 @@ func TestCalleeIsReadFromALineThatCallsOneFunction(t *testing.T) {
 	}
 }
 
-func TestDurationIsReadFromALineThatHasOne(t *testing.T) {
-	for _, tc := range []struct {
-		text string
-		want float64
-	}{
-		{"case <-time.After(200 * time.Millisecond):", 200},
-		{"case <-time.After(time.Millisecond*200):", 200},
-		{"ctx, cancel := context.WithTimeout(ctx, 2*time.Second)", 2000},
-		{"time.Sleep(time.Second)", 1000},
-		{"time.Sleep(1.5 * time.Minute)", 90_000},
-		{"time.Sleep(0 * time.Second)", 0},
-		{"require.Eventually(t, ok, 2*time.Second, 10*time.Millisecond)", 0},
-		{"case <-time.After(patience):", 0},
-	} {
-		if got, ok := durationMS(tc.text); got != tc.want && ok || ok != (tc.want > 0) {
-			t.Errorf("%q: %g ms, %v; want %g", tc.text, got, ok, tc.want)
-		}
-	}
-}
-
 func TestUnitsGroupByRoleAtASite(t *testing.T) {
 	ds := []triage.Decision{
 		{Site: "a", Role: triage.RoleWorker, Hit: 1, MS: 10},

@@ -2,9 +2,7 @@ package lag
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -188,29 +186,8 @@ func (f finding) leastMS() float64 { return totalMS(f.set) * f.hi / min(1, f.hi*
 
 // usedUp reports whether the delays can have used a deadline up.
 func (s *session) usedUp(f finding, clock triage.Site) bool {
-	if ms, ok := durationMS(clock.Text); ok {
+	if ms, ok := durationMS(clock); ok {
 		return f.leastMS() >= budgetShare*ms
 	}
 	return f.leastMS() >= budgetLeastMS
-}
-
-var (
-	duration = regexp.MustCompile(`(?:(\d+(?:\.\d+)?)\s*\*\s*)?\btime\.(Nanosecond|Microsecond|Millisecond|Second|Minute)\b(?:\s*\*\s*(\d+(?:\.\d+)?))?`)
-	unitMS   = map[string]float64{"Nanosecond": 1e-6, "Microsecond": 1e-3, "Millisecond": 1, "Second": 1000, "Minute": 60_000}
-)
-
-// durationMS reads the one duration written out in a source line, in
-// milliseconds; a line with none or with several says nothing.
-func durationMS(text string) (float64, bool) {
-	all := duration.FindAllStringSubmatch(text, 2)
-	if len(all) != 1 {
-		return 0, false
-	}
-	ms := unitMS[all[0][2]]
-	for _, factor := range []string{all[0][1], all[0][3]} {
-		if n, err := strconv.ParseFloat(factor, 64); err == nil {
-			ms *= n
-		}
-	}
-	return ms, ms > 0
 }
