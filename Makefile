@@ -9,7 +9,7 @@ FUZZ    ?= 20s
 BENCH   ?=
 BIN     := bin/triagebot
 
-.PHONY: build demo test lint bench fuzz truth sim update clean
+.PHONY: build demo test lint bench fuzz truth sim update refresh-openapi clean
 
 build: ## build bin/triagebot
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/triagebot
@@ -40,6 +40,9 @@ fuzz: ## each fuzz target for FUZZ
 	@set -e; for p in $$($(GO) list ./internal/...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p; done; done
+
+refresh-openapi: ## cut GitHub's API description and payloads anew for the fake GitHub; needs Node 20 and npm
+	node internal/gh/ghtest/refresh/refresh.mjs
 
 clean:
 	rm -rf bin
