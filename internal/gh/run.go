@@ -27,6 +27,9 @@ type Run struct {
 	// Pulls are the pull requests that GitHub names; empty for forks.
 	Pulls   []int
 	Created time.Time
+	// Started is when this attempt was started (run_started_at): what a run left
+	// before is of an earlier attempt.
+	Started time.Time
 	URL     string
 }
 
