@@ -33,7 +33,7 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends \
       ca-certificates curl g++ gcc git libc6-dev make \
       python3 python3-pip python3-venv \
- && rm -rf /var/lib/apt/lists/* \
+ && apt-get clean && rm -rf /var/lib/apt/lists/* \
  && ln -s python3 /usr/bin/python
 COPY --from=build /usr/local/go /usr/local/go
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
