@@ -116,7 +116,7 @@ func (s Sample) baseTree(dir string) (string, error) {
 	if _, err := os.Stat(tree); err == nil {
 		return tree, nil
 	}
-	return tree, errors.Join(sample.Write(tree, s.Layout.Base), sample.Write(tree, s.Layout.Main))
+	return tree, errors.Join(sample.Write(tree, s.Layout.Base), sample.Write(tree, s.Layout.Main), tools[s.Framework].linkModules(tree))
 }
 
 func (f Fact) prove(ctx context.Context, tree, dir string) ([]string, error) {

@@ -1,6 +1,7 @@
 package sampletest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -61,6 +62,9 @@ func (s Sample) recordBy(ctx context.Context, t tool, f Fact, tree, scratch stri
 	b, err := os.ReadFile(report)
 	if err != nil {
 		return "", fmt.Errorf("recording sample %q: %w: %s", s.Name, err, out)
+	}
+	if t.modules {
+		b = bytes.ReplaceAll(b, []byte(late), []byte(ciCheckout))
 	}
 	return string(hostOrTime.ReplaceAll(b, nil)), nil
 }

@@ -35,6 +35,9 @@ func (s Sample) Build(ctx context.Context, dir string) (Repo, error) {
 	if err != nil {
 		return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
 	}
+	if err := tools[s.Framework].linkModules(r.Dir); err != nil {
+		return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
+	}
 	repo := Repo{Repo: r, Report: filepath.Join(dir, s.reportName())}
 	report := s.recorded
 	if s.CI.Recorded == "" {

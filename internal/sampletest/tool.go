@@ -32,6 +32,10 @@ type tool struct {
 	late func(l Late) string
 	// none are the exit codes which say that no test was selected.
 	none []int
+	// ran, when set, is in the output when a test was selected, whatever the exit code.
+	ran *regexp.Regexp
+	// modules is set when variable names a node_modules, not an interpreter.
+	modules bool
 }
 
 // tools are the frameworks other than go test, by the header's name of them.
@@ -47,6 +51,10 @@ var tools = map[string]tool{
 		late: pythonLate,
 		none: []int{4, 5},
 	},
+	"vitest":   vitestTool(),
+	"jest":     jestTool(),
+	"mocha":    mochaTool(),
+	"nodetest": nodeTestTool(),
 }
 
 func pytestOne(f Fact) []string {
@@ -79,6 +87,9 @@ func (s Sample) Missing() (string, error) {
 	why := t.variable + " is not set"
 	if path != "" {
 		_, err := exec.LookPath(path)
+		if t.modules {
+			err = missingModules(path)
+		}
 		if err == nil {
 			return "", nil
 		}
@@ -136,7 +147,7 @@ func (f Fact) proveBy(ctx context.Context, t tool, env []string, tree, dir strin
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(t.none, code) {
+		if slices.Contains(t.none, code) || t.ran != nil && !t.ran.MatchString(out) {
 			return []string{"selects no test: " + out}, nil
 		}
 		if code == 0 {
