@@ -9,7 +9,7 @@ FUZZ    ?= 20s
 BENCH   ?=
 BIN     := bin/triagebot
 
-.PHONY: build demo test lint bench fuzz truth sim update refresh-openapi clean
+.PHONY: build demo test lint bench fuzz truth sim update refresh-openapi node-env clean
 
 build: ## build bin/triagebot
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/triagebot
@@ -26,6 +26,21 @@ lint: ## gofmt, vet, staticcheck, the shape of the project
 	$(GO) tool staticcheck ./...
 	$(GO) mod tidy -diff
 	$(GO) test -count=1 -run 'TestImports|TestPackages|TestFunctions|TestExported' .
+
+# The runners of JavaScript that tests start. A node_modules that the environment names is taken instead.
+NODEENV := bin/nodeenv
+NODEPIN := internal/framework/jstest/testdata/npm
+ifndef TRIAGEBOT_TEST_NODE_MODULES
+test truth bench: node-env
+test truth bench: export TRIAGEBOT_TEST_NODE_MODULES = $(shell test -d $(NODEENV)/node_modules && echo $(CURDIR)/$(NODEENV)/node_modules)
+endif
+
+node-env: ## install the pinned vitest, jest and mocha below bin
+	@if cmp -s $(NODEPIN)/package-lock.json $(NODEENV)/installed; then exit 0; fi; \
+	if ! command -v npm >/dev/null; then echo "node-env: npm is not on the PATH, so tests that run JavaScript are skipped: install Node 20 or newer"; exit 0; fi; \
+	rm -rf $(NODEENV); mkdir -p $(NODEENV); cp $(NODEPIN)/package.json $(NODEPIN)/package-lock.json $(NODEENV)/; \
+	if npm ci --prefix $(NODEENV) --ignore-scripts --omit-lockfile-registry-resolved --no-audit --no-fund; then cp $(NODEPIN)/package-lock.json $(NODEENV)/installed; \
+	else rm -rf $(NODEENV); echo "node-env: npm ci failed, so tests that run JavaScript are skipped: see above, then make node-env"; fi
 
 truth: build ## every sample repository, SAMPLES times each
 	$(GO) test -count=1 -timeout 120m ./internal/sampletest -run TestTruth -truth=$(SAMPLES) -v
