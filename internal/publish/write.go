@@ -1,0 +1,122 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/triagebot/triagebot/internal/gh"
+	"github.com/triagebot/triagebot/internal/report"
+)
+
+// target is where a page goes, and what it is about.
+type target struct {
+	pull gh.Pull
+	// sha is the head that was measured, as the API tells it.
+	sha string
+	// stale is set when that is no longer the head of the pull request.
+	stale bool
+	// passed is set when the run is green as a whole.
+	passed bool
+}
+
+// ToPull writes a page about reports that were measured here, or given by hand.
+// sha is the head of the pull request that they are about, empty for its present one.
+func ToPull(ctx context.Context, g GitHub, number int, sha string, parts []report.Part, o Options) (Outcome, error) {
+	pull, err := g.Pull(ctx, number)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if sha == "" {
+		sha = pull.Head.SHA
+	}
+	if pull.State != "open" {
+		return Outcome{Said: fmt.Sprintf("pull request %d is closed", number), Page: page(parts, o, pull.Fork()), Reports: reports(parts)}, nil
+	}
+	t := target{pull: pull, sha: sha, stale: pull.Stale(sha), passed: !red(parts)}
+	return write(ctx, g, t, parts, Outcome{Reports: reports(parts)}, o)
+}
+
+// write decides what the comment is to say, and writes it.
+func write(ctx context.Context, g GitHub, t target, parts []report.Part, out Outcome, o Options) (Outcome, error) {
+	body := page(parts, o, t.pull.Fork())
+	create := red(parts) && body != ""
+	out.Page = body
+	switch {
+	case !create && !t.passed:
+		out.Said = "the run left no report, and it is not green either: the comment stays as it is"
+		return out, nil
+	case !create:
+		body = fmt.Sprintf("**The check is green** at %s: nothing is red any more.\n", short(t.sha))
+	}
+	if o.DryRun {
+		out.Page, out.Said = body, "dry run: nothing was written"
+		return out, nil
+	}
+	// The head may have moved while the artifacts were read.
+	pull, err := g.Pull(ctx, t.pull.Number)
+	if err != nil {
+		return out, err
+	}
+	if t.stale = pull.Stale(t.sha); t.stale {
+		if pull.State != "open" {
+			out.Said = "the pull request was closed in the meantime"
+			return out, nil
+		}
+		newer, err := tells(ctx, g, pull, Key(o.Check))
+		if err != nil || newer {
+			out.Said = "the comment already speaks of a newer commit"
+			return out, err
+		}
+		body = fmt.Sprintf("**Out of date:** this is about %s, and the pull request is at %s now.\n\n", short(t.sha), short(pull.Head.SHA)) + body
+		out.Said = "the pull request has moved on to another commit"
+	}
+	out.Page = body
+	body = headLine(t.sha) + body
+	if out.Comment, err = upsert(ctx, g, pull.Number, gh.Comment{Marker: Key(o.Check), Body: body, Create: create}); err != nil {
+		return out, err
+	}
+	if out.Comment.Action == gh.None {
+		out.Said = "nothing is red, and there is no comment to correct"
+	}
+	return out, nil
+}
+
+// shortSHA is how much of a commit's name is shown; GitHub makes it a link.
+const shortSHA = 12
+
+func short(sha string) string { return sha[:min(len(sha), shortSHA)] }
+
+// upsert writes again when the comment was deleted between being found and
+// being edited: the second time a new one is made, or none.
+func upsert(ctx context.Context, g GitHub, number int, c gh.Comment) (gh.Result, error) {
+	res, err := g.Upsert(ctx, number, c)
+	if errors.Is(err, gh.ErrNotFound) || errors.Is(err, gh.ErrGone) {
+		return g.Upsert(ctx, number, c)
+	}
+	return res, err
+}
+
+// headLine is the hidden line that says which head a comment is about.
+func headLine(sha string) string { return "<!-- triagebot-head:" + sha + " -->\n" }
+
+// tells reports whether our comment speaks of the present head already.
+func tells(ctx context.Context, g GitHub, pull gh.Pull, key string) (bool, error) {
+	login, err := g.Login(ctx)
+	if err != nil {
+		return false, err
+	}
+	all, err := g.Comments(ctx, pull.Number, time.Time{})
+	if err != nil {
+		return false, err
+	}
+	for _, c := range all {
+		rest, ours := strings.CutPrefix(c.Body, gh.Marker(key)+"\n")
+		if ours && strings.EqualFold(c.Author, login) {
+			return strings.HasPrefix(rest, headLine(pull.Head.SHA)), nil
+		}
+	}
+	return false, nil
+}
