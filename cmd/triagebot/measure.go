@@ -110,11 +110,16 @@ func newRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report, c
 	if err := sess.find(ctx, f, &c, p); err != nil {
 		return none, noCfg, err
 	}
+	shard, err := c.takeShard(f.shard, nil)
+	if err != nil {
+		return none, noCfg, err
+	}
 	sess.addReach(ctx, c.failures)
 	header, err := sess.header(c)
 	if err != nil {
 		return none, noCfg, err
 	}
+	header.Plan.Shard = shard
 	uncommitted, err := sess.headDigest()
 	if err != nil {
 		return none, noCfg, err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/lag"
+	"github.com/triagebot/triagebot/internal/triage"
 )
 
 // measureFlags are the flags of measure as they were typed.
@@ -24,6 +25,7 @@ type measureFlags struct {
 	quiet            bool
 	setup            []string
 	noWait           bool
+	shard            string
 	command          []string
 	// settings are the keys of the configuration that were given as flags.
 	settings config.Config
@@ -46,6 +48,7 @@ func (f *measureFlags) register(c *cobra.Command) {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	fl.StringArrayVar(&f.setup, "setup", nil, "a command that makes a fresh tree ready, run in both (`COMMAND`, repeatable)")
 	fl.BoolVar(&f.noWait, "no-wait", false, "fail when another triagebot runs on this machine, instead of waiting")
+	fl.StringVar(&f.shard, "shard", "", "measure one part of the failing tests only (`INDEX/SHARDS`); merge joins the reports")
 	addSettings(fl, &f.settings)
 }
 
@@ -77,6 +80,14 @@ func (f *measureFlags) ourFiles() []string {
 func (f *measureFlags) check() error {
 	if f.resume && len(f.command)+len(f.reports)+len(f.logs)+len(f.tests) > 0 {
 		return errors.New("reading flags: --resume goes on with the failures of the interrupted run; leave out --report, --log, --test and the command")
+	}
+	if f.shard != "" {
+		if _, err := triage.ParseShard(f.shard); err != nil {
+			return fmt.Errorf("reading --shard: %w", err)
+		}
+		if f.resume {
+			return errors.New("reading flags: --resume goes on with the shard of the interrupted run; leave out --shard")
+		}
 	}
 	if _, err := lag.Ladder(goCapabilities(), config.Defaults().Seed, f.settings.Lag); err != nil {
 		return fmt.Errorf("reading --lag: %w", err)

@@ -92,6 +92,9 @@ func (f *replayFlags) check() error {
 
 // rejudge runs the procedure over the recorded trials.
 func rejudge(ctx context.Context, r triage.Report) (triage.Report, error) {
+	if len(r.Plan.Parts) > 0 {
+		return rejudgeParts(ctx, r)
+	}
 	rec := &pipeline.Recorded{Trials: r.Trials, Sites: r.Plan.Sites}
 	switch r.Plan.Stopped {
 	case classify.StoppedBudget:

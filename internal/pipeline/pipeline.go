@@ -105,7 +105,7 @@ func (c *check) addTarget(f triage.Failure) {
 		Detector:        r.Plan.Detector,
 	}})
 	for _, t := range c.targets {
-		t.c.Family = len(c.targets)
+		t.c.Family = max(len(c.targets), r.Plan.Shard.Tests) // the other shards' tests are of the family too
 	}
 }
 

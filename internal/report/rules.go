@@ -78,6 +78,13 @@ var rules = map[string]rule{
 	"Rev.ref":               shortName,
 	"Check.repo":            shortName,
 	"Check.suite":           shortName,
+	"Shard.index":           {min: 0, max: triage.MaxShards},
+	"Shard.of":              {min: 0, max: triage.MaxShards},
+	"Part.stopped":          {enum: []string{"interrupted", "budget"}},
+	"Past.p":                probability,
+	"Past.low":              probability,
+	"Past.high":             probability,
+	"Substrate.place":       shortName,
 }
 
 // closed lists the names of the types that have a closed list of them.

@@ -17,7 +17,7 @@ func Validate(r triage.Report) error {
 	if err := ranges(reflect.ValueOf(r), "", ""); err != nil {
 		return err
 	}
-	for _, check := range []func(triage.Report) error{validPlan, validTrials, validEvidence, validVerdicts} {
+	for _, check := range []func(triage.Report) error{validPlan, validTrials, validEvidence, validVerdicts, validPast, validSubstrate, validParts} {
 		if err := check(r); err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ type cell struct {
 }
 
 func newView(r triage.Report) view {
-	v := view{report: r, headline: Headline(r), stopped: stopped(r.Plan.Stopped), footer: footer(r)}
+	v := view{report: r, headline: Headline(r), stopped: stopped(r.Plan), footer: footer(r)}
 	titles := titlesOf(r)
 	for _, verdict := range r.Verdicts {
 		w := newRow(r, verdict, titles)
@@ -308,7 +308,19 @@ func (v view) legend() string {
 	return s + "; one mark a run, in order. The failure that led here is not counted."
 }
 
-func stopped(why string) string {
+// stopped says what keeps the report from being whole.
+func stopped(p triage.Plan) string {
+	s := endedEarly(p.Stopped)
+	if len(p.Parts) == 0 || len(p.Parts) >= p.Parts[0].Of {
+		return s
+	}
+	of := p.Parts[0].Of
+	missing := of - len(p.Parts)
+	return strings.TrimSpace(fmt.Sprintf("%d of %d shards %s missing: this report does not tell of their tests. %s",
+		missing, of, plural(missing, "is", "are"), s))
+}
+
+func endedEarly(why string) string {
 	switch why {
 	case "":
 		return ""

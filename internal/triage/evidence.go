@@ -49,6 +49,9 @@ type Evidence struct {
 	Tallies     []Tally      `json:"tallies"`
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 	Warnings    []string     `json:"warnings,omitempty"`
+	// DurationMS is the test's own time in a plain run, in milliseconds: the
+	// median, where it is known.
+	DurationMS float64 `json:"duration_ms,omitempty"`
 }
 
 // Tally finds an arm's tally; the zero tally when the arm has no trials.

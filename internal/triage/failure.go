@@ -52,6 +52,10 @@ type Failure struct {
 	// Reach is what the pull request's files have to do with the test; nil when
 	// that is not known.
 	Reach *Reach `json:"reach,omitempty"`
+	// Past is what earlier reports tell of the test; nil when there are none.
+	Past *Past `json:"past,omitempty"`
+	// Ledger is set when the test is on base's ledger of known reds.
+	Ledger bool `json:"ledger,omitempty"`
 }
 
 // Reach tells how many of the changed files a test can have loaded. It is a

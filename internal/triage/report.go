@@ -16,8 +16,10 @@ type Report struct {
 	Trials   []Trial    `json:"trials"`
 	Evidence []Evidence `json:"evidence"`
 	Verdicts []Verdict  `json:"verdicts"`
-	Cost     Cost       `json:"cost"`
-	Warnings []string   `json:"warnings"`
+	// Substrate has the causes that several tests seem to share.
+	Substrate []Substrate `json:"substrate,omitempty"`
+	Cost      Cost        `json:"cost"`
+	Warnings  []string    `json:"warnings"`
 }
 
 // Tool is the program that wrote a report.
@@ -78,6 +80,10 @@ type Plan struct {
 	Sites map[string]Site `json:"sites,omitempty"`
 	// Stopped says why measuring ended early: "interrupted", "budget"; empty when it ran to its end.
 	Stopped string `json:"stopped,omitempty"`
+	// Shard is the part of the check that was measured, zero for all of it. Parts
+	// are the shards that the report was joined from, in the order of their trials.
+	Shard Shard  `json:"shard,omitzero"`
+	Parts []Part `json:"parts,omitempty"`
 }
 
 // Cost is what the check used.
