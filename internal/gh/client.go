@@ -2,9 +2,14 @@ package gh
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
 	"time"
+
+	"github.com/google/go-github/v62/github"
 )
 
 // Options of a [Client].
@@ -62,18 +67,133 @@ type Clock interface {
 // writes are made one at a time, at least a second apart.
 type Client struct {
 	owner, name string
+	api         *github.Client
+	// blobs downloads what the API redirects to; it has no credentials.
+	blobs *http.Client
+	clock Clock
+	logf  func(string, ...any)
+	who   *identity
 }
-
-var errNotBuilt = errors.New("not built yet")
 
 // New makes a client. It sends nothing yet; a wrong URL, key or repository name
 // is an error.
-func New(o Options) (*Client, error) { return nil, errNotBuilt }
+func New(o Options) (*Client, error) {
+	owner, name, err := splitRepo(o.Repo)
+	if err != nil {
+		return nil, fmt.Errorf("making a GitHub client: %w", err)
+	}
+	base, err := apiURL(o.APIURL)
+	if err != nil {
+		return nil, fmt.Errorf("making a GitHub client: %w", err)
+	}
+	t := newTransport(o, base)
+	who, err := newIdentity(o, owner, name, t)
+	if err != nil {
+		return nil, fmt.Errorf("making a GitHub client: %w", err)
+	}
+	t.authorize, t.cache = who.authorize, newETags()
+	return &Client{
+		owner: owner, name: name, clock: t.clock, logf: t.logf, who: who,
+		api:   library(t, base),
+		blobs: &http.Client{Transport: t.base, CheckRedirect: downloadRedirect},
+	}, nil
+}
 
-// Login is the account that the client's comments appear under: Options.Login,
-// the App's "SLUG[bot]", the user of a personal token, and for a workflow's own
-// token "github-actions[bot]". Asked once.
-func (c *Client) Login(ctx context.Context) (string, error) { return "", errNotBuilt }
+// newTransport is a transport that does not authenticate yet.
+func newTransport(o Options, api *url.URL) *transport {
+	t := &transport{base: defaultTransport(), api: api, clock: o.Clock, logf: o.Logf, maxWait: o.MaxWait, writing: make(chan struct{}, 1)}
+	if o.HTTP != nil && o.HTTP.Transport != nil {
+		t.base = o.HTTP.Transport
+	}
+	if t.clock == nil {
+		t.clock = systemClock{}
+	}
+	if t.logf == nil {
+		t.logf = func(string, ...any) {}
+	}
+	if t.maxWait <= 0 {
+		t.maxWait = DefaultMaxWait
+	}
+	return t
+}
+
+// library is go-github on a transport.
+func library(t http.RoundTripper, api *url.URL) *github.Client {
+	c := github.NewClient(&http.Client{Transport: t, CheckRedirect: sameHost})
+	base := *api
+	base.Path += "/"
+	c.BaseURL, c.UserAgent = &base, "triagebot"
+	return c
+}
+
+// repoName is one part of a repository's name. GitHub has no others, and none
+// of them changes a path.
+var repoName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+
+func splitRepo(full string) (owner, name string, err error) {
+	owner, name, ok := strings.Cut(full, "/")
+	for _, part := range []string{owner, name} {
+		if !ok || !repoName.MatchString(part) || part == "." || part == ".." {
+			return "", "", fmt.Errorf("%q is not a repository; write owner/name", full)
+		}
+	}
+	return owner, name, nil
+}
+
+// apiURL reads GITHUB_API_URL; the result has no slash at its end.
+func apiURL(text string) (*url.URL, error) {
+	if text == "" {
+		text = "https://api.github.com"
+	}
+	u, err := url.Parse(strings.TrimRight(text, "/"))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("the API's URL %q is none; write https://HOST/api/v3", text)
+	}
+	return u, nil
+}
 
 // Repo tells of the repository itself.
-func (c *Client) Repo(ctx context.Context) (Repo, error) { return Repo{}, errNotBuilt }
+func (c *Client) Repo(ctx context.Context) (Repo, error) {
+	r, res, err := c.api.Repositories.Get(ctx, c.owner, c.name)
+	if err != nil {
+		return Repo{}, c.fail(op{doing: "getting repository " + c.full(), needs: "contents: read"}, res, err)
+	}
+	return Repo{r.GetID(), r.GetOwner().GetLogin(), r.GetName(), r.GetDefaultBranch(), r.GetPrivate()}, nil
+}
+
+// full is "owner/name".
+func (c *Client) full() string { return c.owner + "/" + c.name }
+
+// path is a path of the API below the repository.
+func (c *Client) path(format string, args ...any) string {
+	return "repos/" + c.full() + "/" + fmt.Sprintf(format, args...)
+}
+
+// get reads what the library has no type for, or too narrow a one.
+func (c *Client) get(ctx context.Context, path string, into any) (*github.Response, error) {
+	req, err := c.api.NewRequest(http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.api.Do(ctx, req, into)
+}
+
+// perPage is the largest page that GitHub gives.
+const perPage = 100
+
+// pages reads a list to its end, or until it has read the given number of pages.
+func pages[T any](most int, read func(github.ListOptions) ([]T, *github.Response, error)) (all []T, more bool, _ *github.Response, _ error) {
+	at := github.ListOptions{PerPage: perPage}
+	for range most {
+		part, res, err := read(at)
+		if err != nil {
+			return nil, false, res, err
+		}
+		all = append(all, part...)
+		if res.NextPage == 0 {
+			return all, false, res, nil
+		}
+		at.Page = res.NextPage
+	}
+	return all, true, nil, nil
+}

@@ -2,6 +2,7 @@ package gh
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -56,7 +57,19 @@ type Error struct {
 }
 
 // Error says what was being done, what GitHub answered, and the fix.
-func (e *Error) Error() string { return e.Doing + ": " + e.Message }
+func (e *Error) Error() string {
+	text := e.Doing + ": " + e.kind.Error()
+	if e.Status != 0 {
+		text += fmt.Sprintf(" (%d)", e.Status)
+	}
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	if e.Fix != "" {
+		text += "; " + e.Fix
+	}
+	return text
+}
 
 // Unwrap is one of the errors of this package, such as [ErrForbidden].
 func (e *Error) Unwrap() error { return e.kind }
@@ -69,9 +82,4 @@ type RateLimited struct {
 	// Secondary is set for the limits on bursts and writes, unset for the
 	// hourly quota.
 	Secondary bool
-}
-
-// Error says until when.
-func (e *RateLimited) Error() string {
-	return "rate limited until " + e.Until.UTC().Format(time.RFC3339)
 }

@@ -80,13 +80,3 @@ type PushRef struct {
 type GroupRef struct {
 	HeadSHA, HeadRef, BaseSHA, BaseRef string
 }
-
-// MaxEventBytes is the largest payload that is read; GitHub caps them at 25 MB,
-// real ones are below 1 MB.
-const MaxEventBytes = 25 << 20
-
-// ParseEvent reads the payload (GITHUB_EVENT_PATH) of the event name
-// (GITHUB_EVENT_NAME). Fields that are not asked for are passed over. What
-// cannot be true, as an id below 1 or a SHA that is none, is an [ErrEvent];
-// so are a payload that is too large and an event of another name.
-func ParseEvent(name string, payload []byte) (Event, error) { return Event{}, errNotBuilt }
