@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/framework"
-	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -38,7 +36,7 @@ func (c *collected) add(fs []triage.Failure) {
 
 // collect reads the failing tests from the files that the flags name. It finds
 // nothing when they name none.
-func collect(f *measureFlags, opt gotest.Options) (collected, error) {
+func collect(f *measureFlags, in framework.Reading) (collected, error) {
 	var c collected
 	var read []string
 	for _, glob := range f.reports {
@@ -50,7 +48,7 @@ func collect(f *measureFlags, opt gotest.Options) (collected, error) {
 			return c, fmt.Errorf("reading --report %q: no such file", glob)
 		}
 		for _, p := range paths {
-			kind, err := c.readFile("--report", p, opt)
+			kind, err := c.readFile("--report", p, in)
 			if err != nil {
 				return c, err
 			}
@@ -59,7 +57,7 @@ func collect(f *measureFlags, opt gotest.Options) (collected, error) {
 		c.source = "report"
 	}
 	for _, p := range f.logs {
-		if _, err := c.readFile("--log", p, opt); err != nil {
+		if _, err := c.readFile("--log", p, in); err != nil {
 			return c, err
 		}
 		read = append(read, p)
@@ -83,7 +81,7 @@ func several(names []string) string {
 
 // readFile reads one report or log. A truncated file is a warning when it still
 // tells something.
-func (c *collected) readFile(flag, path string, opt gotest.Options) (framework.Kind, error) {
+func (c *collected) readFile(flag, path string, in framework.Reading) (framework.Kind, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return 0, fmt.Errorf("reading %s %w", flag, reason(err, path))
@@ -92,15 +90,15 @@ func (c *collected) readFile(flag, path string, opt gotest.Options) (framework.K
 	if st, err := file.Stat(); err == nil && st.IsDir() {
 		return 0, fmt.Errorf("reading %s %q: it is a directory: name its files, as in %q", flag, path, filepath.Join(path, "*.xml"))
 	}
-	kind, fs, err := readReport(file, opt, flag == "--log")
+	kind, fs, err := readReport(file, in, flag == "--log")
 	c.add(fs)
 	switch {
 	case err == nil:
-	case errors.Is(err, gotest.ErrTruncated) && len(fs) > 0:
+	case framework.IsTruncated(err) && len(fs) > 0:
 		c.warnings = append(c.warnings, fmt.Sprintf("%s ends too early; the %d failing tests before its end are triaged", filepath.Base(path), len(fs)))
-	case errors.Is(err, gotest.ErrTruncated):
+	case framework.IsTruncated(err):
 		return kind, fmt.Errorf("reading %s %q: it ends too early, before any failing test: give the whole report, or name the tests with --test", flag, path)
-	case errors.Is(err, gotest.ErrEmpty):
+	case framework.IsEmpty(err):
 		return kind, fmt.Errorf("reading %s %q: it is empty: did the red run write it?", flag, path)
 	default:
 		return kind, fmt.Errorf("reading %s %q: %w", flag, path, err)
@@ -117,37 +115,10 @@ func reason(err error, path string) error {
 	return err
 }
 
-func readReport(r io.Reader, opt gotest.Options, log bool) (framework.Kind, []triage.Failure, error) {
+func readReport(r io.Reader, in framework.Reading, log bool) (framework.Kind, []triage.Failure, error) {
 	if log {
-		fs, err := gotest.ReadLog(r, opt)
+		fs, err := framework.ReadLog(r, in)
 		return framework.Log, fs, err
 	}
-	return framework.ReadReport(r, opt)
-}
-
-// testID is "import/path.TestName/sub", "import/path TestName/sub" or
-// "./dir.TestName"; bareID is "TestName/sub". What begins like a test is one: its
-// subtests may have spaces and dots before another such word.
-var (
-	testID = regexp.MustCompile(`^(.+?)[. ]((?:Test|Example|Fuzz)(?:\P{Ll}.*)?)$`)
-	bareID = regexp.MustCompile(`^()((?:Test|Example|Fuzz)(?:\P{Ll}.*)?)$`)
-)
-
-// named makes failures of --test. A bare name has an empty package still.
-func named(ids []string, opt gotest.Options) ([]triage.Failure, error) {
-	var out []triage.Failure
-	for _, id := range ids {
-		m := bareID.FindStringSubmatch(id)
-		if m == nil {
-			m = testID.FindStringSubmatch(id)
-		}
-		if m == nil {
-			return nil, fmt.Errorf("reading --test %q: not the name of a Go test (TestName, or import/path.TestName/sub)", id)
-		}
-		out = append(out, triage.Failure{
-			Target:  triage.Target{Suite: opt.Suite, Framework: gotest.Name, Package: strings.TrimSuffix(m[1], "/"), Test: gotest.RewriteName(m[2])},
-			Outcome: triage.Fail,
-		})
-	}
-	return out, nil
+	return framework.ReadReport(r, in)
 }

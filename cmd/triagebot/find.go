@@ -1,41 +1,49 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/framework"
-	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
-// find completes what collect began: it resolves the names of --test, and runs
-// the suite on head when no failing test was named at all.
+// find completes what collect began: it gives the failures their suites,
+// resolves the names of --test, and runs the suites on head when no failing test
+// was named at all.
 func (s *session) find(ctx context.Context, f *measureFlags, c *collected, p *progress) error {
-	opt, err := s.options()
-	if err != nil {
+	if err := s.findAll(ctx, f, c, p); err != nil {
 		return err
 	}
-	for i := range c.failures {
-		c.failures[i].Target.Suite = opt.Suite
+	for _, red := range c.failures {
+		if err := s.ready(ctx, s.of(red.Target)); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func (s *session) findAll(ctx context.Context, f *measureFlags, c *collected, p *progress) error {
+	if err := s.assign(c.failures); err != nil {
+		return err
+	}
+	var err error
 	if c.failures, err = s.locate(ctx, c.failures); err != nil {
 		return err
 	}
 	if len(f.tests) > 0 {
-		fs, err := named(f.tests, opt)
+		fs, err := s.named(f.tests)
 		if err != nil {
 			return err
 		}
@@ -50,16 +58,22 @@ func (s *session) find(ctx context.Context, f *measureFlags, c *collected, p *pr
 	if c.source != "" {
 		return nil
 	}
-	p.Say("running the suite on head")
 	c.source = "run"
-	fs, warning, err := s.runSuite(ctx, opt)
-	if err != nil {
-		return err
+	for _, su := range s.suites {
+		if len(s.suites) == 1 {
+			p.Say("running the suite on head")
+		} else {
+			p.Say("running the suite %s on head", su.Name)
+		}
+		fs, warning, err := s.runSuite(ctx, su)
+		if err != nil {
+			return err
+		}
+		if warning != "" {
+			c.warnings = append(c.warnings, warning)
+		}
+		c.add(fs)
 	}
-	if warning != "" {
-		c.warnings = append(c.warnings, warning)
-	}
-	c.add(fs)
 	if len(c.failures) == 0 {
 		return errGreen
 	}
@@ -84,145 +98,104 @@ func (s *session) locate(ctx context.Context, fs []triage.Failure) ([]triage.Fai
 	return out, nil
 }
 
-// options tell the readers what the head tree knows.
-func (s *session) options() (gotest.Options, error) {
-	return readerOptions(s.ws.Tree(triage.Head).Dir, s.suite.Name)
-}
-
-// readerOptions tell the report readers what a checkout knows: which folder a
-// package is, and the module that short package names are relative to.
-func readerOptions(dir, suite string) (gotest.Options, error) {
-	mods, err := gotest.Modules(dir)
-	if err != nil {
-		return gotest.Options{}, err
-	}
-	dirs, err := gotest.PackageDirs(dir)
-	if err != nil {
-		return gotest.Options{}, err
-	}
-	opt := gotest.Options{Suite: suite, PackageDir: dirs}
-	if len(mods) == 1 {
-		opt.Module = mods[0].Path
-	}
-	return opt, nil
-}
-
-// resolve gives the names of --test their import paths: a bare name is looked
-// for in all packages, a relative folder is looked up.
+// resolve completes failures, each by its own suite.
 func (s *session) resolve(ctx context.Context, fs []triage.Failure) ([]triage.Failure, error) {
-	mods, err := gotest.Modules(s.ws.Tree(triage.Head).Dir)
-	if err != nil {
-		return nil, err
-	}
 	var out []triage.Failure
 	for _, f := range fs {
-		switch pkg := f.Target.Package; {
-		case pkg == "":
-			pkgs, err := s.packagesOf(ctx, f.Target.Test, mods)
-			if err != nil {
-				return nil, err
-			}
-			for _, pkg := range pkgs {
-				f.Target.Package = pkg
-				out = append(out, f)
-			}
-		case strings.HasPrefix(pkg, "."):
-			f.Target.Package = importPath(mods, path.Join(s.ws.Prefix(), pkg))
-			out = append(out, f)
-		default:
-			out = append(out, f)
+		su := s.of(f.Target)
+		if err := s.ready(ctx, su); err != nil {
+			return nil, err
 		}
+		found, err := su.lang.resolve(ctx, s, su, []triage.Failure{f})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
 	}
 	return out, nil
 }
 
-// importPath is the import path of a folder relative to the tree.
-func importPath(mods []gotest.Module, dir string) string {
-	best := gotest.Module{}
-	for _, m := range mods {
-		if m.Dir == "." || dir == m.Dir || strings.HasPrefix(dir, m.Dir+"/") {
-			if best.Path == "" || len(m.Dir) > len(best.Dir) || best.Dir == "." {
-				best = m
+// forms says how a test is named, by framework.
+var forms = map[string]string{
+	"gotest": "TestName, or import/path.TestName/sub", "pytest": "tests/test_a.py::TestB::test_c",
+	"vitest": "src/a.test.ts > describe > test", "jest": "src/a.test.js > describe test",
+	"mocha": "test/a.js > describe test", "nodetest": "test/a.test.mjs > suite > test",
+}
+
+// named makes failures of --test: each is of the first suite that it can be a
+// name of.
+func (s *session) named(ids []string) ([]triage.Failure, error) {
+	var out []triage.Failure
+	for _, id := range ids {
+		f, ok := s.namedOne(id)
+		if !ok {
+			var want []string
+			for _, su := range s.suites {
+				want = append(want, fmt.Sprintf("%s of %s", forms[su.Framework], su.Name))
 			}
+			return nil, fmt.Errorf("reading --test %q: not the name of a test (want %s)", id, strings.Join(want, ", or "))
 		}
+		out = append(out, f)
 	}
-	rel := strings.TrimPrefix(strings.TrimPrefix(dir, best.Dir), "/")
-	if best.Dir == "." {
-		rel = dir
-	}
-	return path.Join(best.Path, rel)
+	return out, nil
 }
 
-// lookupTimeout bounds the search for a bare name: it builds the tests of a whole
-// module, which a cold cache makes slow.
-const lookupTimeout = 10 * time.Minute
-
-// packagesOf finds the packages of head that have a test of this name.
-func (s *session) packagesOf(ctx context.Context, test string, mods []gotest.Module) ([]string, error) {
-	top, _, _ := strings.Cut(test, "/")
-	var found, broken []string
-	for _, m := range mods {
-		argv := slices.Concat([]string{"go", "test", "-list", "^" + regexp.QuoteMeta(top) + "$"}, s.adapter.Flags, []string{"./..."})
-		res, err := proc.Run(ctx, proc.Spec{
-			Dir: filepath.Join(s.ws.Tree(triage.Head).Dir, filepath.FromSlash(m.Dir)), Argv: argv,
-			Env: s.before(s.adapter.Env...), Timeout: lookupTimeout, OutputCap: 64 << 20,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("looking for %s: %w", test, err)
+func (s *session) namedOne(id string) (triage.Failure, bool) {
+	for _, su := range s.suites {
+		if f, ok := su.lang.named(id, su); ok && s.suiteFor(f.Target) == su {
+			return f, true
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	}
+	for _, su := range s.suites {
+		if f, ok := su.lang.named(id, su); ok {
+			return f, true
 		}
-		if res.TimedOut {
-			return nil, fmt.Errorf("reading --test %q: looking for its package took longer than %s: name it as import/path.%s", test, lookupTimeout, test)
-		}
-		has, unbuilt := listed(res.Output, top)
-		found, broken = append(found, has...), append(broken, unbuilt...)
 	}
-	if len(found) == 0 && len(broken) > 0 {
-		return nil, fmt.Errorf("reading --test %q: no package on head has a test of that name, but %s does not build: name it as import/path.%s", test, several(broken), test)
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("reading --test %q: no package on head has a test of that name", test)
-	}
-	return found, nil
+	return triage.Failure{}, false
 }
 
-// listed reads the output of go test -list: names, then the package they are of;
-// or the package, and that it does not build.
-func listed(out []byte, name string) (found, broken []string) {
-	here := false
-	for line := range strings.Lines(string(out)) {
-		line = strings.TrimSpace(line)
-		if line == name {
-			here = true
+// filesThere refuses failures whose file head does not have. A name may have been
+// typed relative to the directory that --repo is.
+func (s *session) filesThere(su *suite, fs []triage.Failure) ([]triage.Failure, error) {
+	head := s.ws.Tree(triage.Head).Dir
+	for i, f := range fs {
+		if f.Target.Package == "" || isFile(filepath.Join(head, filepath.FromSlash(f.Target.Package))) {
 			continue
 		}
-		f := strings.Fields(line)
-		if len(f) < 2 || f[0] != "ok" && f[0] != "FAIL" && f[0] != "?" {
-			continue
-		}
+		bare := strings.TrimPrefix(f.Target.Package, su.dir()+"/")
+		here := path.Join(s.ws.Prefix(), bare)
 		switch {
-		case here:
-			found = append(found, f[1])
-		case f[0] == "FAIL" && strings.HasSuffix(line, " failed]"):
-			broken = append(broken, f[1])
+		case isFile(filepath.Join(head, filepath.FromSlash(here))):
+			fs[i].Target.Package = here
+		case isFile(filepath.Join(head, filepath.FromSlash(bare))):
+			fs[i].Target.Package = bare
+		default:
+			return nil, fmt.Errorf("reading --test %q: there is no file %s on head", f.Target.String(), f.Target.Package)
 		}
-		here = false
 	}
-	return found, broken
+	return fs, nil
 }
 
-// runSuite runs the suite's command once on head and reads what is red.
-func (s *session) runSuite(ctx context.Context, opt gotest.Options) ([]triage.Failure, string, error) {
-	var all []triage.Failure
-	warning := ""
-	commands, err := s.suiteCommands()
+// fileIn tells whether a file is below a directory, by its path with forward slashes.
+func fileIn(dir string) func(string) bool {
+	return func(file string) bool {
+		return file != "" && !path.IsAbs(file) && isFile(filepath.Join(dir, filepath.FromSlash(file)))
+	}
+}
+
+// runSuite runs a suite once on head and reads what is red.
+func (s *session) runSuite(ctx context.Context, su *suite) ([]triage.Failure, string, error) {
+	if err := s.ready(ctx, su); err != nil {
+		return nil, "", err
+	}
+	commands, err := su.lang.command(ctx, s, su)
 	if err != nil {
 		return nil, "", err
 	}
+	var all []triage.Failure
+	warning := ""
 	for _, c := range commands {
-		fs, w, err := s.runCommand(ctx, c, opt)
+		fs, w, err := s.runCommand(ctx, su, c)
 		if err != nil {
 			return nil, "", err
 		}
@@ -231,40 +204,9 @@ func (s *session) runSuite(ctx context.Context, opt gotest.Options) ([]triage.Fa
 	return all, warning, nil
 }
 
-// suiteCommands are the user's command, or that of each suite that is found.
-func (s *session) suiteCommands() ([]triage.Command, error) {
-	head := s.ws.Tree(triage.Head).Dir
-	if len(s.command) > 0 {
-		dir := filepath.Join(head, filepath.FromSlash(path.Join(s.ws.Prefix(), s.suite.Dir)))
-		return []triage.Command{{Dir: dir, Argv: withJSON(s.command)}}, nil
-	}
-	suites, err := framework.Detect(head)
-	if err != nil {
-		return nil, err
-	}
-	if len(suites) == 0 {
-		return nil, errors.New("looking for a test suite: there is no go.mod: name the failing tests, or the command after --")
-	}
-	var out []triage.Command
-	for _, d := range suites {
-		out = append(out, triage.Command{Dir: filepath.Join(head, filepath.FromSlash(d.Dir)), Argv: withJSON(d.Command)})
-	}
-	return out, nil
-}
-
-// withJSON makes a go test command print events; any other is left as it is.
-func withJSON(argv []string) []string {
-	a, _, err := gotest.ParseCommand(argv)
-	i := slices.Index(argv, "test")
-	if err != nil || a.JSON || i < 0 || slices.ContainsFunc(argv, func(w string) bool { return filepath.Base(w) == "gotestsum" }) {
-		return argv
-	}
-	return slices.Concat(argv[:i+1], []string{"-json"}, argv[i+1:])
-}
-
 // runCommand runs one command of the suite. A red one whose output names no test
 // is itself the red.
-func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.Options) ([]triage.Failure, string, error) {
+func (s *session) runCommand(ctx context.Context, su *suite, c suiteCommand) ([]triage.Failure, string, error) {
 	spool, err := os.CreateTemp(s.dir, "suite-*")
 	if err != nil {
 		return nil, "", fmt.Errorf("running the suite: %w", err)
@@ -272,7 +214,7 @@ func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.O
 	defer os.Remove(spool.Name())
 	defer spool.Close()
 	argv, env := rerun.SplitEnv(c.Argv)
-	res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: argv, Env: s.before(env...), Timeout: s.cfg.Budget, Sink: spool})
+	res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: argv, Env: s.before(su, slices.Concat(c.Env, env)...), Timeout: s.cfg.Budget, Sink: spool})
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
 		return nil, "", fmt.Errorf("running the suite: there is no %q on head: correct the command after --", argv[0])
 	}
@@ -288,7 +230,8 @@ func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.O
 	if res.Exit == 0 {
 		return nil, "", nil
 	}
-	fs, err := s.readSuite(spool, c.Dir, opt)
+	end := triage.End{Exit: res.Exit, Signal: res.Signal}
+	fs, err := s.readSuite(su, c, end, spool)
 	if len(fs) > 0 {
 		return fs, "", nil
 	}
@@ -296,22 +239,34 @@ func (s *session) runCommand(ctx context.Context, c triage.Command, opt gotest.O
 	if err != nil {
 		warning += ": " + err.Error()
 	}
-	red := rerun.CommandResult(triage.Target{Suite: opt.Suite, Framework: gotest.Name}, triage.End{Exit: res.Exit, Signal: res.Signal}, res.Output).Failure
+	red := rerun.CommandResult(triage.Target{Suite: su.Name, Framework: su.Framework}, end, res.Output).Failure
 	red.Excerpt = lastLine(string(res.Output))
 	return []triage.Failure{*red}, warning, nil
 }
 
 // readSuite reads the report that the command left, else what it printed.
-func (s *session) readSuite(spool *os.File, dir string, opt gotest.Options) ([]triage.Failure, error) {
-	if r := s.adapter.Report; r != "" {
-		if b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(r))); err == nil {
-			_, fs, err := readReport(bytes.NewReader(b), opt, false)
+func (s *session) readSuite(su *suite, c suiteCommand, end triage.End, spool *os.File) ([]triage.Failure, error) {
+	in, err := reading(s.ws.Tree(triage.Head).Dir, []config.Suite{su.Suite})
+	if err != nil {
+		return nil, err
+	}
+	if c.report != "" {
+		path := filepath.FromSlash(c.report)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.Dir, path)
+		}
+		if report, err := os.Open(path); err == nil {
+			defer report.Close()
+			_, fs, err := framework.ReadReport(report, in)
 			return fs, err
 		}
 	}
-	if _, err := spool.Seek(0, 0); err != nil {
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("reading the suite's output: %w", err)
 	}
-	_, fs, err := readReport(spool, opt, false)
+	if c.read != nil {
+		return c.read(end, spool)
+	}
+	_, fs, err := framework.ReadReport(spool, in)
 	return fs, err
 }

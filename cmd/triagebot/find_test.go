@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/rerun"
 )
 
 func TestNamesOfTests(t *testing.T) {
+	s := &session{suites: []*suite{{Suite: config.Suite{Name: "go", Framework: gotest.Name}, lang: &goLanguage{}}}}
 	for id, want := range map[string]string{
 		"TestX":                               " TestX",
 		"Test":                                " Test",
@@ -33,18 +36,18 @@ func TestNamesOfTests(t *testing.T) {
 		"example.com/app/Testing.TestX":       "example.com/app/Testing TestX",
 		"example.com/app.TestX/a.TestB/other": "example.com/app TestX/a.TestB/other",
 	} {
-		fs, err := named([]string{id}, gotest.Options{Suite: "go"})
-		if err != nil {
-			t.Errorf("%q: %v", id, err)
+		f, ok := s.namedOne(id)
+		if !ok {
+			t.Errorf("%q is not read", id)
 			continue
 		}
-		if got := fs[0].Target.Package + " " + fs[0].Target.Test; got != want {
+		if got := f.Target.Package + " " + f.Target.Test; got != want {
 			t.Errorf("%q: got %q, want %q", id, got, want)
 		}
 	}
 	for _, id := range []string{"", "test", "Testify", "example.com/app", "example.com/app.Testify", "example.com/app.", "BenchmarkX", "calc"} {
-		if fs, err := named([]string{id}, gotest.Options{}); err == nil {
-			t.Errorf("%q was read as %q %q", id, fs[0].Target.Package, fs[0].Target.Test)
+		if f, ok := s.namedOne(id); ok {
+			t.Errorf("%q was read as %q %q", id, f.Target.Package, f.Target.Test)
 		}
 	}
 }
@@ -152,7 +155,7 @@ func collectedFrom(t *testing.T, f *measureFlags, path string, text []byte) coll
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, err := collect(f, gotest.Options{Suite: "go"})
+	c, err := collect(f, framework.Reading{})
 	if err != nil && (!strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n")) {
 		t.Errorf("%d bytes: %v", len(text), err)
 	}

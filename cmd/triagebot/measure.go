@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/triagebot/triagebot/internal/classify"
 	"github.com/triagebot/triagebot/internal/config"
-	"github.com/triagebot/triagebot/internal/framework/gotest"
+	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/pipeline"
 	"github.com/triagebot/triagebot/internal/report"
@@ -30,7 +31,7 @@ func newMeasure(s streams) *cobra.Command {
 plainly and under dispatch lag, and says what each red is.
 
 The failing tests come from --report, --log or --test. Without any of them the
-COMMAND (default: go test -json ./...) is run once on the red tree.
+COMMAND (default: every suite that is found) is run once on the red tree.
 
 Writes report.json, report.md and report.html to --out. Every finished trial is kept
 at once: after an interrupt there is a report of what was measured, and --resume
@@ -94,11 +95,7 @@ func newRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report, c
 	if err := refuseLoss(f.out); err != nil {
 		return none, noCfg, err
 	}
-	opt, err := readerOptions(f.repo, suiteName(f))
-	if err != nil {
-		opt = gotest.Options{Suite: suiteName(f)} // what is wrong with the repository workspace.Open will say
-	}
-	c, err := collect(f, opt)
+	c, err := collect(f, beforeOpen(f))
 	if err != nil {
 		return none, noCfg, err
 	}
@@ -168,19 +165,24 @@ func resumeRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report
 	return r, sess.cfg, err
 }
 
-func suiteName(f *measureFlags) string {
-	if f.suite == "" {
-		return "go"
+// beforeOpen is what reports are read with before the trees are made: a report
+// that cannot be read is told at once. What is wrong with the repository
+// workspace.Open will say.
+func beforeOpen(f *measureFlags) framework.Reading {
+	suites, err := chosen(nil, f.command, f.repo, "", "")
+	if err != nil {
+		return framework.Reading{}
 	}
-	return f.suite
+	dir, err := filepath.Abs(f.repo)
+	if err != nil {
+		dir = f.repo
+	}
+	in, _ := reading(dir, suites)
+	return in
 }
 
 // header is the report before its first trial.
 func (s *session) header(c collected) (triage.Report, error) {
-	plans, err := lag.Ladder(goCapabilities(), s.cfg.Seed, s.cfg.Lag)
-	if err != nil {
-		return triage.Report{}, err
-	}
 	plan := triage.Plan{
 		Created:        time.Now().UTC().Truncate(time.Second),
 		BudgetMS:       s.cfg.Budget.Milliseconds(),
@@ -189,20 +191,18 @@ func (s *session) header(c collected) (triage.Report, error) {
 		Lag:            s.cfg.Lag,
 		Seed:           s.cfg.Seed,
 		Alpha:          s.cfg.Alpha,
+		Ladders:        map[string][]string{},
+		Detectors:      map[string]string{},
 		LagPlans:       map[string]triage.LagPlan{},
 	}
-	if !s.adapter.Race {
-		plan.Detector = "race"
-	}
-	for _, p := range plans {
-		plan.Ladder = append(plan.Ladder, p.ID())
-		plan.LagPlans[p.ID()] = p
+	if err := s.addLadders(&plan, c.failures); err != nil {
+		return triage.Report{}, err
 	}
 	return triage.Report{
 		Schema: triage.Schema,
 		Tool:   tool(),
 		Check: triage.Check{
-			Repo: s.ws.RepoName(), Suite: s.suite.Name, Command: s.command, Source: c.source,
+			Repo: s.ws.RepoName(), Suite: strings.Join(s.names(), ","), Command: s.typed(), Source: c.source,
 			Head: s.ws.Tree(triage.Head).Rev, Base: s.ws.Tree(triage.Base).Rev,
 		},
 		Plan:     plan,
@@ -211,12 +211,32 @@ func (s *session) header(c collected) (triage.Report, error) {
 	}, nil
 }
 
+// addLadders puts the lag plans of the frameworks of these failures into the
+// plan, and the detectors that are tried last.
+func (s *session) addLadders(plan *triage.Plan, failures []triage.Failure) error {
+	for _, f := range failures {
+		name := f.Target.Framework
+		if _, ok := plan.Ladders[name]; ok {
+			continue
+		}
+		plans, err := lag.Ladder(capabilities(name), s.cfg.Seed, s.cfg.Lag)
+		if err != nil {
+			return err
+		}
+		for _, p := range plans {
+			plan.Ladders[name] = append(plan.Ladders[name], p.ID())
+			plan.LagPlans[p.ID()] = p
+		}
+		if d := s.of(f.Target).detector(); d != "" {
+			plan.Detectors[name] = d
+		}
+	}
+	return nil
+}
+
 // measure runs the procedure and writes the report, whatever ended it.
 func (s *session) measure(ctx context.Context, st *store, header triage.Report, p *progress) (triage.Report, error) {
-	live, err := s.runner(len(header.Plan.Ladder) > 0, p)
-	if err != nil {
-		return triage.Report{}, err
-	}
+	live := s.runners(len(header.Plan.Ladders) > 0, p)
 	defer live.Close()
 	start := time.Now()
 	// The budget is for measuring: waiting for another run on this machine, and
@@ -236,7 +256,7 @@ func (s *session) measure(ctx context.Context, st *store, header triage.Report, 
 	if skipped := live.Skipped(); len(skipped) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no lag in %d files, for example %s", len(skipped), skipped[0]))
 	}
-	err = st.finish(r)
+	err := st.finish(r)
 	if runErr != nil {
 		return r, fmt.Errorf("%w: what was measured is in %s, go on with --resume", runErr, st.dir)
 	}
@@ -253,7 +273,7 @@ func input(header triage.Report) pipeline.Input {
 	policy := classify.DefaultPolicy()
 	policy.Alpha = header.Plan.Alpha
 	in := pipeline.Input{Report: header, Policy: policy, PackageScope: true}
-	if len(header.Plan.Ladder) > 0 {
+	if len(header.Plan.Ladders) > 0 {
 		in.Explain, in.Behind = explain, lag.Behind
 		in.Singles = func(seen []triage.Decision) []triage.LagPlan { return lag.Singles(seen, maxSingles) }
 	}

@@ -23,19 +23,15 @@ func (s *session) addReach(ctx context.Context, failures []triage.Failure) {
 	for i, f := range failures {
 		pkg := f.Target.Package
 		if _, ok := known[pkg]; !ok && pkg != "" && len(known) < reachOfPackages {
-			r, err := s.adapter.Reach(ctx, s.exec, s.ws.Tree(triage.Head).Dir, pkg, s.ws.Diff())
-			if err != nil {
-				r = nil
-			}
-			known[pkg] = r
+			known[pkg] = s.of(f.Target).lang.reach(ctx, s, pkg)
 		}
 		failures[i].Reach = known[pkg]
 	}
 }
 
-// exec runs a short question to a tool under the clean environment.
-func (s *session) exec(ctx context.Context, c triage.Command) ([]byte, triage.End, error) {
-	res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: c.Argv, Env: slices.Concat(s.env, c.Env), Timeout: reachTimeout})
+// quick runs a short question to a tool under the clean environment.
+func (s *session) quick(ctx context.Context, c triage.Command) ([]byte, triage.End, error) {
+	res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: c.Argv, Env: slices.Concat(s.suites[0].env, c.Env), Timeout: reachTimeout})
 	if err != nil {
 		return nil, triage.End{}, err
 	}

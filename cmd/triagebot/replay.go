@@ -199,10 +199,7 @@ func runOne(ctx context.Context, f *replayFlags, r triage.Report, req triage.Req
 		return triage.Trial{}, err
 	}
 	defer sess.Close()
-	run, err := sess.runner(plan != nil, p)
-	if err != nil {
-		return triage.Trial{}, err
-	}
+	run := sess.runners(plan != nil, p)
 	defer run.Close()
 	return run.Run(ctx, req, plan)
 }

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/triagebot/triagebot/internal/config"
-	"github.com/triagebot/triagebot/internal/framework/gotest"
-	"github.com/triagebot/triagebot/internal/pipeline"
+	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -23,13 +20,10 @@ import (
 
 // session is two trees made ready, and what runs tests on them.
 type session struct {
-	ws      *workspace.Workspace
-	cfg     config.Config
-	suite   config.Suite
-	adapter gotest.Adapter
-	command []string
-	env     []string
-	setup   time.Duration
+	ws     *workspace.Workspace
+	cfg    config.Config
+	suites []*suite
+	setup  time.Duration
 	// dir is a temporary directory of this run for all that it starts: what a
 	// killed tool leaves goes with it.
 	dir string
@@ -53,7 +47,7 @@ func open(ctx context.Context, f *measureFlags, p *progress) (*session, error) {
 	if err := s.configure(f); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if err := s.ready(ctx, f); err != nil {
+	if err := s.setUp(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -71,9 +65,9 @@ func (s *session) makeDir() error {
 // scratch is the TMPDIR of what runs before the trials, which have their own.
 func (s *session) scratch() string { return filepath.Join(s.dir, "scratch") }
 
-// before is the environment of what runs before the trials.
-func (s *session) before(env ...string) []string {
-	return slices.Concat(s.env, []string{"TMPDIR=" + s.scratch(), "GOTMPDIR="}, env)
+// before is the environment of what runs before the trials of a suite.
+func (s *session) before(su *suite, env ...string) []string {
+	return slices.Concat(su.env, []string{"TMPDIR=" + s.scratch(), "GOTMPDIR="}, env)
 }
 
 // Close removes the trees and what this run needed.
@@ -96,22 +90,30 @@ func (s *session) configure(f *measureFlags) error {
 		return err
 	}
 	s.cfg = config.Merge(f.settings, env, file, config.Defaults())
-	if s.suite, err = chooseSuite(s.cfg.Suites, f.suite); err != nil {
-		return err
-	}
-	s.command = s.suite.Command
-	if len(f.command) > 0 {
-		s.command = f.command
-	}
-	s.adapter, err = adapterFor(s.command)
+	suites, err := chosen(s.cfg.Suites, f.command, s.ws.Tree(triage.Head).Dir, s.ws.Prefix(), f.suite)
 	if err != nil {
 		return err
 	}
-	s.adapter.Suite, s.adapter.Checkout = s.suite.Name, s.ws.Top()
-	if s.adapter.Dir == "" {
-		s.adapter.Dir = s.suite.Dir
+	for i, c := range suites {
+		su := &suite{Suite: c, typed: len(f.command) > 0}
+		lang, ok := newLanguage(c.Framework)
+		if !ok {
+			return fmt.Errorf("%s: no such framework: %q (there are %s)", s.cfg.At(fmt.Sprintf("suites[%d].framework", i)), c.Framework, strings.Join(framework.Names(), ", "))
+		}
+		su.lang = lang
+		su.env = withoutWorkFile(proc.CleanEnv(os.Environ(), append(slices.Clone(s.cfg.PassEnv), c.PassEnv...)...))
+		for _, line := range f.setup {
+			argv, err := config.Split(line)
+			if err != nil {
+				return fmt.Errorf("reading --setup: %w", err)
+			}
+			su.Setup = append(slices.Clone(su.Setup), argv)
+		}
+		if err := lang.configure(s, su); err != nil {
+			return err
+		}
+		s.suites = append(s.suites, su)
 	}
-	s.env = withoutWorkFile(proc.CleanEnv(os.Environ(), append(slices.Clone(s.cfg.PassEnv), s.suite.PassEnv...)...))
 	return nil
 }
 
@@ -127,113 +129,83 @@ func readConfig(path string) (config.Config, error) {
 	return config.Load(file, config.Path)
 }
 
-// chooseSuite finds the suite by name; without suites in the configuration there
-// is one, named "go".
-func chooseSuite(suites []config.Suite, name string) (config.Suite, error) {
-	if len(suites) == 0 {
-		if name == "" {
-			name = "go"
-		}
-		return config.Suite{Name: name}, nil
-	}
-	if name == "" {
-		return suites[0], nil
-	}
-	var names []string
-	for _, s := range suites {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	return config.Suite{}, fmt.Errorf("reading --suite: no suite %q in %s (there are %s)", name, config.Path, strings.Join(names, ", "))
-}
-
-// adapterFor keeps the flags of a go test command. Any other command is run as
-// it is for its output; single tests are then plain go test.
-func adapterFor(command []string) (gotest.Adapter, error) {
-	if len(command) == 0 {
-		return gotest.Adapter{}, nil
-	}
-	a, _, err := gotest.ParseCommand(command)
-	if errors.Is(err, gotest.ErrNotGoTest) {
-		return gotest.Adapter{}, nil
-	}
-	return a, err
-}
-
-// ready runs the set-up commands and makes sure that there is a Go that can
-// build the head tree.
-func (s *session) ready(ctx context.Context, f *measureFlags) error {
-	setup := slices.Clone(s.suite.Setup)
-	for _, line := range f.setup {
-		argv, err := config.Split(line)
-		if err != nil {
-			return fmt.Errorf("reading --setup: %w", err)
-		}
-		setup = append(setup, argv)
-	}
+// setUp runs the declared set-up commands in both trees, each once.
+func (s *session) setUp(ctx context.Context) error {
 	began := time.Now()
-	if err := s.ws.SetUp(ctx, setup, s.env); err != nil {
-		return err
+	var done [][]string
+	for _, su := range s.suites {
+		var own [][]string
+		for _, argv := range su.Setup {
+			if !slices.ContainsFunc(done, func(d []string) bool { return slices.Equal(d, argv) }) {
+				own, done = append(own, argv), append(done, argv)
+			}
+		}
+		if err := s.ws.SetUp(ctx, own, su.env); err != nil {
+			return err
+		}
 	}
 	s.setup = time.Since(began)
-	return s.checkGo(ctx)
+	return nil
 }
 
-// checkGo tells a missing or too old Go apart from a tree that does not build.
-func (s *session) checkGo(ctx context.Context) error {
-	dir := filepath.Join(s.ws.Tree(triage.Head).Dir, filepath.FromSlash(s.adapter.Dir))
-	res, err := proc.Run(ctx, proc.Spec{Dir: dir, Argv: []string{"go", "list", "-m"}, Env: s.before(), Timeout: time.Minute})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, exec.ErrNotFound):
-		return errors.New("looking for Go: there is none on the PATH: install Go, or put it on the PATH")
-	case err != nil:
-		return fmt.Errorf("looking for Go: %w", err)
+// ready makes a suite ready to run, once: its tools are looked for, and its
+// trees get what the project does not set up itself.
+func (s *session) ready(ctx context.Context, su *suite) error {
+	if su.ready {
+		return nil
 	}
-	out := string(res.Output)
-	if res.Exit != 0 && (strings.Contains(out, "requires go >=") || strings.Contains(out, "toolchain not available") || strings.Contains(out, "invalid go version")) {
-		return fmt.Errorf("looking for Go: %s: install that version of Go, or allow it with GOTOOLCHAIN=auto", strings.TrimPrefix(lastLine(out), "go: "))
+	began := time.Now()
+	err := su.lang.ready(ctx, s, su)
+	s.setup += time.Since(began)
+	su.ready = err == nil
+	return err
+}
+
+// tryBoth prepares a suite once on each side, without a package. What fails on
+// head is our own error; what fails on base alone makes base unbuildable.
+func (s *session) tryBoth(ctx context.Context, su *suite, a rerun.Adapter) error {
+	for _, side := range []triage.Side{triage.Head, triage.Base} {
+		t := s.ws.Tree(side)
+		if t.Unbuildable != "" {
+			continue
+		}
+		p, err := a.Prepare(ctx, s.exec(su), triage.BuildSpec{Tree: t.Dir, Out: filepath.Join(s.dir, "try-"+fileName(su.Name)+"-"+side.String())})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && p.Failure != nil {
+			err = errors.New(p.Failure.Message)
+		}
+		switch {
+		case err == nil:
+		case side == triage.Head:
+			return fmt.Errorf("making %s ready: %w", su.Name, err)
+		default:
+			s.ws.GiveUp(side, lastLine(err.Error()))
+		}
 	}
 	return nil
 }
+
+// exec runs a tool under the suite's environment, for adapters.
+func (s *session) exec(su *suite) triage.Exec {
+	return func(ctx context.Context, c triage.Command) ([]byte, triage.End, error) {
+		res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: c.Argv, Env: s.before(su, c.Env...), Timeout: readyTimeout, OutputCap: 4 << 20})
+		if err != nil {
+			return nil, triage.End{}, err
+		}
+		return res.Output, triage.End{Exit: res.Exit, Signal: res.Signal, TimedOut: res.TimedOut}, ctx.Err()
+	}
+}
+
+// readyTimeout bounds one question to a tool: a first start of an interpreter on
+// a loaded machine is slow.
+const readyTimeout = 2 * time.Minute
 
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
 }
-
-// runner makes what carries out trials on the session's trees.
-func (s *session) runner(lagged bool, p *progress) (*rerun.Runner, error) {
-	cfg := rerun.Config{
-		Adapter: s.adapter,
-		Trees:   map[triage.Side]string{},
-		Dir:     filepath.Join(s.dir, "run"),
-		Env:     s.env,
-		Timeout: s.cfg.TrialTimeout,
-		Command: s.command, CommandDir: path.Join(s.ws.Prefix(), s.suite.Dir),
-		Building: func(side triage.Side, pkg string, lagged bool) {
-			what := "building"
-			if lagged {
-				what = "building, instrumented for lag,"
-			}
-			p.Say("%s %s on %s", what, pkg, side)
-		},
-	}
-	for _, side := range []triage.Side{triage.Head, triage.Base} {
-		if t := s.ws.Tree(side); t.Unbuildable == "" {
-			cfg.Trees[side] = t.Dir
-		}
-	}
-	if lagged {
-		cfg.Engine = goEngine{flags: s.adapter.Flags, env: s.before(s.adapter.Env...)}
-	}
-	return rerun.New(cfg)
-}
-
-var _ pipeline.Runner = (*rerun.Runner)(nil)
 
 // withoutWorkFile drops a GOWORK that names a file: it stands in one checkout, and
 // would make both trees load that one's modules. A go.work of a tree is found by

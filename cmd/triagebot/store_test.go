@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/pipeline"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -57,11 +58,11 @@ func racyHeader(t *testing.T) triage.Report {
 	r := triage.Report{
 		Schema: triage.Schema, Tool: tool(),
 		Check:    triage.Check{Repo: "m", Suite: "go", Source: "test", Head: triage.Rev{SHA: strings.Repeat("1", 40)}, Base: triage.Rev{SHA: strings.Repeat("2", 40)}},
-		Plan:     triage.Plan{Created: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Lag: "auto", Seed: 1, Alpha: config.Defaults().Alpha, LagPlans: map[string]triage.LagPlan{}},
+		Plan:     triage.Plan{Created: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Lag: "auto", Seed: 1, Alpha: config.Defaults().Alpha, Ladders: map[string][]string{}, LagPlans: map[string]triage.LagPlan{}},
 		Failures: []triage.Failure{{Target: racyTarget, Outcome: triage.Fail, Signature: triage.Signature{Phase: triage.PhaseTest, Message: "not written"}}},
 	}
 	for _, p := range plans {
-		r.Plan.Ladder = append(r.Plan.Ladder, p.ID())
+		r.Plan.Ladders[gotest.Name] = append(r.Plan.Ladders[gotest.Name], p.ID())
 		r.Plan.LagPlans[p.ID()] = p
 	}
 	return r

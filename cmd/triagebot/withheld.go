@@ -46,5 +46,9 @@ func speaksOf(t triage.Trial, name string) bool {
 
 // withheldHere is withheld for this process.
 func (s *session) withheldHere(trials []triage.Trial) []string {
-	return withheld(os.Environ(), s.env, trials)
+	var passed []string
+	for _, su := range s.suites {
+		passed = append(passed, su.env...)
+	}
+	return withheld(os.Environ(), passed, trials)
 }

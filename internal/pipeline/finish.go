@@ -108,8 +108,10 @@ func (c *check) usedPlans(r triage.Report) map[string]triage.LagPlan {
 			used[id] = p
 		}
 	}
-	for _, id := range r.Plan.Ladder {
-		keep(id)
+	for _, ladder := range r.Plan.Ladders {
+		for _, id := range ladder {
+			keep(id)
+		}
 	}
 	for _, t := range r.Trials {
 		keep(t.Arm.Lag)

@@ -102,7 +102,7 @@ func (c *check) addTarget(f triage.Failure) {
 		HeadUnbuildable: r.Check.Head.Unbuildable,
 		BaseUnbuildable: r.Check.Base.Unbuildable,
 		MaxTrials:       r.Plan.MaxTrials,
-		Detector:        r.Plan.Detector,
+		Detector:        r.Plan.Detectors[f.Target.Framework],
 	}})
 	for _, t := range c.targets {
 		t.c.Family = max(len(c.targets), r.Plan.Shard.Tests) // the other shards' tests are of the family too
@@ -115,7 +115,7 @@ func (c *check) rungs(t triage.Target) []string {
 	if c.in.Explain == nil || t.IsCommand() {
 		return nil
 	}
-	return c.in.Report.Plan.Ladder
+	return c.in.Report.Plan.Ladders[t.Framework]
 }
 
 // measure first goes round all targets while their next step is a plain round,

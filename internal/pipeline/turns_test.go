@@ -38,9 +38,9 @@ func TestRungsForWorkersAreSpentOnlyWhereThereAreWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Report.Plan.Ladder, in.Report.Plan.LagPlans = nil, map[string]triage.LagPlan{}
+	in.Report.Plan.Ladders, in.Report.Plan.LagPlans = map[string][]string{}, map[string]triage.LagPlan{}
 	for _, p := range plans {
-		in.Report.Plan.Ladder = append(in.Report.Plan.Ladder, p.ID())
+		in.Report.Plan.Ladders["gotest"] = append(in.Report.Plan.Ladders["gotest"], p.ID())
 		in.Report.Plan.LagPlans[p.ID()] = p
 	}
 	s := &still{world: w}
@@ -84,7 +84,7 @@ func TestAPassWithoutTheDelayedPlaceIsNoEvidence(t *testing.T) {
 	in, w := check(1, planted{head: side{lag: 1}, base: side{}})
 	in.Singles = func(seen []triage.Decision) []triage.LagPlan { return lag.Singles(seen, 1) }
 	single := lag.Singles([]triage.Decision{{Site: "a.go:F:call:1", Kind: triage.KindCall, Role: triage.RoleWorker, Hit: 1, MS: 10}}, 1)[0]
-	in.Report.Plan.Ladder = []string{single.ID()}
+	in.Report.Plan.Ladders = map[string][]string{"gotest": {single.ID()}}
 	in.Report.Plan.LagPlans = map[string]triage.LagPlan{single.ID(): single}
 	r := triageOf(t, in, &still{world: w})
 	if v := r.Verdicts[0]; v.Class != triage.Inconclusive {

@@ -160,11 +160,11 @@ func check(seed uint64, tests ...planted) (pipeline.Input, *world) {
 		Tool:   triage.Tool{Name: "triagebot", Version: "test", Go: "go1.26", Platform: "linux/amd64", Cores: 2},
 		Check: triage.Check{Repo: "m", Suite: "go", Source: "report",
 			Head: triage.Rev{SHA: "1111111111111111111111111111111111111111"}, Base: triage.Rev{SHA: "2222222222222222222222222222222222222222"}},
-		Plan:     triage.Plan{Created: began, BudgetMS: 600_000, TrialTimeoutMS: 60_000, Lag: "auto", Seed: 1, Alpha: 0.01, LagPlans: map[string]triage.LagPlan{}},
+		Plan:     triage.Plan{Created: began, BudgetMS: 600_000, TrialTimeoutMS: 60_000, Lag: "auto", Seed: 1, Alpha: 0.01, Ladders: map[string][]string{}, LagPlans: map[string]triage.LagPlan{}},
 		Warnings: []string{},
 	}
 	for _, p := range ladder {
-		r.Plan.Ladder = append(r.Plan.Ladder, p.ID())
+		r.Plan.Ladders["gotest"] = append(r.Plan.Ladders["gotest"], p.ID())
 		r.Plan.LagPlans[p.ID()] = p
 	}
 	for i, p := range tests {

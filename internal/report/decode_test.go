@@ -112,7 +112,7 @@ func TestValidateNamesThePlace(t *testing.T) {
 		{"failure of a pass", func(r *triage.Report) { r.Trials[0].Failure = &triage.Failure{Outcome: triage.Fail} }, "trials[0].failure"},
 		{"plan of an arm", func(r *triage.Report) { r.Trials[0].Arm.Lag = "nope" }, `trials[0].arm.lag: no lag plan "nope"`},
 		{"plan of a tally", func(r *triage.Report) { r.Evidence[0].Tallies[0].Arm.Lag = "nope" }, "evidence[0].tallies[0].arm.lag"},
-		{"plan of the ladder", func(r *triage.Report) { r.Plan.Ladder = []string{"nope"} }, "plan.ladder[0]"},
+		{"plan of the ladder", func(r *triage.Report) { r.Plan.Ladders = map[string][]string{"gotest": {"nope"}} }, "plan.ladders[\"gotest\"][0]"},
 		{"interval upside down", func(r *triage.Report) { r.Evidence[0].Comparisons[0].Low = 1 }, "evidence[0].comparisons[0].low"},
 		{"rates upside down", func(r *triage.Report) { r.Verdicts[0].Bound = triage.Bound{RateLow: 1} }, "verdicts[0].bound.rate_low"},
 		{"year", func(r *triage.Report) { r.Plan.Created = r.Plan.Created.AddDate(9000, 0, 0) }, "plan.created"},

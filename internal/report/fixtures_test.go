@@ -93,7 +93,7 @@ func addRace(b *builder, t triage.Target, origin triage.Origin, base string) {
 	quiet := b.plan(triage.LagPlan{Name: "yield everywhere", Kinds: []triage.Kind{triage.KindStep}, Yield: true})
 	red := b.plan(triage.LagPlan{Name: "doubles, 300 ms", Role: triage.RoleWorker, Kinds: []triage.Kind{triage.KindDouble}, MinMS: 300, MaxMS: 300})
 	least := b.plan(triage.LagPlan{Name: "1 place, 2 ms", Decisions: []triage.Decision{{Site: site.ID, Hit: 1, MS: 2}}})
-	b.r.Plan.Ladder = []string{quiet, red}
+	b.r.Plan.Ladders = map[string][]string{"gotest": {quiet, red}}
 	b.both(t, plainArm, "............", "....")
 	b.trial(t, lagArm(quiet), triage.Ladder, '.')
 	found := b.trial(t, lagArm(red), triage.Ladder, 'F')

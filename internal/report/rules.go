@@ -64,7 +64,7 @@ var rules = map[string]rule{
 	"Plan.stopped":          {enum: []string{"interrupted", "budget"}},
 	"Arm.lag":               shortName,
 	"Arm.detector":          shortName,
-	"Plan.detector":         shortName,
+	"Plan.detectors":        shortName,
 	"Target.suite":          shortName,
 	"Target.framework":      shortName,
 	"Target.package":        shortName,

@@ -36,9 +36,11 @@ func validPlan(r triage.Report) error {
 			return fmt.Errorf("plan.sites[%s]: the site's id is %s", quoted(id), quoted(got))
 		}
 	}
-	for i, id := range r.Plan.Ladder {
-		if err := hasPlan(r, id); err != nil {
-			return fmt.Errorf("plan.ladder[%d]: %w", i, err)
+	for _, framework := range sortedKeys(r.Plan.Ladders) {
+		for i, id := range r.Plan.Ladders[framework] {
+			if err := hasPlan(r, id); err != nil {
+				return fmt.Errorf("plan.ladders[%s][%d]: %w", quoted(framework), i, err)
+			}
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 		t = invalid(t, fmt.Sprintf("the test printed more than %d MiB and its result is behind that", maxSpool>>20))
 		t.Failure = nil
 	}
-	if err := readDecisions(&t, plan, m); err != nil {
+	if err := r.readDecisions(&t, plan, m); err != nil {
 		return t, err
 	}
 	t.Leftovers = append(t.Leftovers, leftFiles(m.tmp())...)
@@ -196,7 +196,7 @@ func trimmed(f *triage.Failure) *triage.Failure {
 }
 
 // readDecisions copies what the lag runtime says it did.
-func readDecisions(t *triage.Trial, plan *triage.LagPlan, m room) error {
+func (r *Runner) readDecisions(t *triage.Trial, plan *triage.LagPlan, m room) error {
 	if !instrumented(plan) {
 		return nil
 	}
@@ -213,8 +213,29 @@ func readDecisions(t *triage.Trial, plan *triage.LagPlan, m room) error {
 		*t = invalid(*t, "the decision log could not be read: "+err.Error())
 		return nil
 	}
+	if err := r.learnFrom(f); err != nil {
+		return err
+	}
 	t.DecisionCount, t.Stretched = l.Count, l.Stretched
 	t.Decisions = l.Decisions[:min(len(l.Decisions), maxKept(t.Outcome))]
+	return nil
+}
+
+// learnFrom reads from a decision log what it tells of its sites, for engines
+// that know them only when they are passed.
+func (r *Runner) learnFrom(log io.ReadSeeker) error {
+	if _, err := log.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("reading the decision log: %w", err)
+	}
+	sites, err := lag.ReadSites(log)
+	if err != nil {
+		return err
+	}
+	for _, s := range sites {
+		if _, ok := r.sites[s.ID]; !ok {
+			r.sites[s.ID] = s
+		}
+	}
 	return nil
 }
 

@@ -69,11 +69,12 @@ type Plan struct {
 	Seed uint64 `json:"seed"`
 	// Alpha is the bound on a false likely-regression over the whole check.
 	Alpha float64 `json:"alpha"`
-	// Detector is the race detector that is tried last, "race" or empty for none.
-	Detector string `json:"detector,omitempty"`
-	// Ladder lists the ids of the lag plans in the order they are tried; empty
-	// when lag is off or not to be had.
-	Ladder []string `json:"ladder,omitempty"`
+	// Detectors names for a framework the detector that is tried last: "race" for
+	// Go. A framework without one is not in it.
+	Detectors map[string]string `json:"detectors,omitempty"`
+	// Ladders lists for each framework the ids of its lag plans in the order they
+	// are tried; a framework that lag is not to be had for, or off for, has none.
+	Ladders map[string][]string `json:"ladders,omitempty"`
 	// LagPlans has every plan that a trial names, by id.
 	LagPlans map[string]LagPlan `json:"lag_plans,omitempty"`
 	// Sites has every site that a decision or cause names, by id.

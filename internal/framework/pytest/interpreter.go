@@ -107,3 +107,25 @@ func (m manager) uses(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, m.lock))
 	return err == nil
 }
+
+// VenvOf is the interpreter of a virtual environment that one of these
+// directories has, the first that is found and works; empty for none.
+func VenvOf(dirs ...string) string {
+	for _, dir := range dirs {
+		for _, name := range venvNames {
+			venv := filepath.Join(dir, name)
+			if _, err := os.Stat(filepath.Join(venv, "pyvenv.cfg")); err != nil {
+				continue
+			}
+			if python := venvPython(venv); isThere(python) {
+				return python
+			}
+		}
+	}
+	return ""
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

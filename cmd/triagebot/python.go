@@ -1,0 +1,165 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/framework/pytest"
+	"github.com/triagebot/triagebot/internal/lag/pylag"
+	"github.com/triagebot/triagebot/internal/rerun"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// pythonLanguage is that of pytest.
+type pythonLanguage struct{ pytest.Adapter }
+
+func (p *pythonLanguage) adapter() rerun.Adapter { return p.Adapter }
+
+func (p *pythonLanguage) engine(*session, *suite) rerun.Engine {
+	return runtimeEngine(func(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
+		return pylag.Engine{}.Instrument(ctx, exec, tree, pkg, pkgDir, out)
+	})
+}
+
+// runtimeEngine is an engine that lays down a runtime.
+type runtimeEngine func(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error)
+
+func (e runtimeEngine) Instrument(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
+	return e(ctx, exec, tree, pkg, pkgDir, out)
+}
+
+// pythonVariables are those of the caller that change what Python loads. They
+// reach the tests through the adapter, which puts its own before them.
+var pythonVariables = []string{"PYTHONPATH", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"}
+
+func (p *pythonLanguage) configure(s *session, su *suite) error {
+	if a, ok := pytest.ParseCommand(su.Command); ok {
+		p.Adapter = a
+	}
+	p.Suite, p.Dir = su.Name, su.dir()
+	for _, name := range pythonVariables {
+		if v := os.Getenv(name); v != "" {
+			if name == "PYTHONPATH" {
+				v = inTree(v, s.ws.Top(), su.dir())
+			}
+			p.Env = append([]string{name + "=" + v}, p.Env...)
+		}
+	}
+	if len(su.Setup) == 0 && p.Python == "" {
+		p.Python = pytest.VenvOf(filepath.Join(s.ws.Top(), su.dir()), s.ws.Top())
+	} else if p.Python != "" && !filepath.IsAbs(p.Python) && strings.Contains(p.Python, "/") && len(su.Setup) == 0 {
+		if own := filepath.Join(s.ws.Top(), su.dir(), p.Python); isFile(own) {
+			p.Python = own // an environment that only the checkout has
+		}
+	}
+	return nil
+}
+
+// inTree makes a list of paths into the checkout relative to the directory that
+// tests are started in, so that each tree loads its own files.
+func inTree(list, top, dir string) string {
+	parts := filepath.SplitList(list)
+	for i, p := range parts {
+		if rel, err := filepath.Rel(filepath.Join(top, dir), p); err == nil && filepath.IsAbs(p) && within(top, p) {
+			parts[i] = rel
+		}
+	}
+	return strings.Join(parts, string(os.PathListSeparator))
+}
+
+func within(top, p string) bool {
+	rel, err := filepath.Rel(top, p)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && !st.IsDir()
+}
+
+// ready asks the interpreter of each side for pytest.
+func (p *pythonLanguage) ready(ctx context.Context, s *session, su *suite) error {
+	return s.tryBoth(ctx, su, p.Adapter)
+}
+
+func (p *pythonLanguage) command(ctx context.Context, s *session, su *suite) ([]suiteCommand, error) {
+	if len(su.Command) == 0 {
+		return s.ownCommand(ctx, su, pytest.Name)
+	}
+	report := filepath.Join(s.dir, "suite-"+fileName(su.Name)+".xml")
+	c := triage.Command{Dir: s.commandDir(su), Argv: su.Command, Env: slices.Concat(p.Env, []string{
+		"PYTHONDONTWRITEBYTECODE=1", "PYTEST_ADDOPTS=" + strings.TrimSpace("--junitxml="+shellWord(report)+" "+lastOf(p.Env, "PYTEST_ADDOPTS")),
+	})}
+	return []suiteCommand{{Command: c, report: report}}, nil
+}
+
+// lastOf is the last value of a variable in a list.
+func lastOf(env []string, name string) string {
+	value := ""
+	for _, kv := range env {
+		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
+			value = v
+		}
+	}
+	return value
+}
+
+func (p *pythonLanguage) plain() []string {
+	return append([]string{cmp.Or(p.Python, "python3"), "-m", "pytest"}, p.Args...)
+}
+
+func (p *pythonLanguage) named(id string, su *suite) (triage.Failure, bool) {
+	file, _, _ := strings.Cut(id, "::")
+	if !strings.HasSuffix(file, ".py") {
+		return triage.Failure{}, false
+	}
+	return triage.Failure{Target: pytest.ParseID(id, pytest.Options{Suite: su.Name, Dir: su.dir()}), Outcome: triage.Fail}, true
+}
+
+func (p *pythonLanguage) resolve(_ context.Context, s *session, su *suite, fs []triage.Failure) ([]triage.Failure, error) {
+	return s.filesThere(su, fs)
+}
+
+func (p *pythonLanguage) reach(context.Context, *session, string) *triage.Reach { return nil }
+
+// ownCommand runs a whole suite on head by its adapter, so that the reds are
+// read as those of trials are.
+func (s *session) ownCommand(ctx context.Context, su *suite, framework string) ([]suiteCommand, error) {
+	a := su.lang.adapter()
+	tree := s.ws.Tree(triage.Head).Dir
+	prepared, err := a.Prepare(ctx, s.exec(su), triage.BuildSpec{Tree: tree, Out: filepath.Join(s.dir, "suite-"+fileName(su.Name))})
+	if err != nil {
+		return nil, err
+	}
+	if prepared.Failure != nil {
+		return nil, errors.New(prepared.Failure.Message)
+	}
+	spec := triage.RunSpec{Prepared: prepared, Tree: tree, Target: triage.Target{Suite: su.Name, Framework: framework}, Scope: triage.InSuite, Timeout: s.cfg.Budget}
+	read := func(end triage.End, output io.Reader) ([]triage.Failure, error) {
+		results, err := a.Results(spec, end, output)
+		var fs []triage.Failure
+		for _, r := range results {
+			if r.Outcome.Red() && r.Failure != nil && r.Target != spec.Target {
+				fs = append(fs, *r.Failure)
+			}
+		}
+		return fs, err
+	}
+	return []suiteCommand{{Command: a.Command(spec), read: read}}, nil
+}
+
+// fileName is a suite's name as a part of a file's.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || r == ':' || r == 0 {
+			return '-'
+		}
+		return r
+	}, name)
+}

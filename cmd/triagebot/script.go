@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/framework/jest"
+	"github.com/triagebot/triagebot/internal/framework/jstest"
+	"github.com/triagebot/triagebot/internal/framework/mocha"
+	"github.com/triagebot/triagebot/internal/framework/nodetest"
+	"github.com/triagebot/triagebot/internal/framework/vitest"
+	"github.com/triagebot/triagebot/internal/lag/nodelag"
+	"github.com/triagebot/triagebot/internal/rerun"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// dialect is what is particular to one framework of JavaScript.
+type dialect struct {
+	name    string
+	adapter func(jstest.Project) rerun.Adapter
+	parse   func([]string) (jstest.Project, bool)
+	// reporting are the arguments that make the framework's own command write a
+	// report into a file, and go on printing.
+	reporting func(file string) []string
+}
+
+var dialects = map[string]dialect{
+	vitest.Name: {vitest.Name, func(p jstest.Project) rerun.Adapter { return vitest.Adapter(p) }, vitest.ParseCommand, func(f string) []string {
+		return []string{"--reporter=default", "--reporter=json", "--outputFile.json=" + f}
+	}},
+	jest.Name: {jest.Name, func(p jstest.Project) rerun.Adapter { return jest.Adapter(p) }, jest.ParseCommand, func(f string) []string {
+		return []string{"--json", "--outputFile=" + f}
+	}},
+	mocha.Name: {mocha.Name, func(p jstest.Project) rerun.Adapter { return mocha.Adapter(p) }, mocha.ParseCommand, func(f string) []string {
+		return []string{"--reporter", "json", "--reporter-option", "output=" + f}
+	}},
+	nodetest.Name: {nodetest.Name, func(p jstest.Project) rerun.Adapter { return nodetest.Adapter(p) }, nodetest.ParseCommand, nil},
+}
+
+// scriptLanguage is that of a framework of JavaScript.
+type scriptLanguage struct {
+	dialect dialect
+	project jstest.Project
+	// direct is set when the suite's command is the framework's own.
+	direct bool
+}
+
+func (j *scriptLanguage) adapter() rerun.Adapter { return j.dialect.adapter(j.project) }
+
+func (j *scriptLanguage) engine(*session, *suite) rerun.Engine {
+	return runtimeEngine(func(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
+		return nodelag.Engine{}.Instrument(ctx, exec, tree, pkg, pkgDir, out)
+	})
+}
+
+func (j *scriptLanguage) configure(_ *session, su *suite) error {
+	j.project, j.direct = j.dialect.parse(su.Command)
+	j.project.Suite, j.project.Dir = su.Name, su.dir()
+	if v := os.Getenv("NODE_OPTIONS"); v != "" {
+		j.project.Env = append([]string{"NODE_OPTIONS=" + v}, j.project.Env...)
+	}
+	return nil
+}
+
+// ready gives both trees their packages, unless the project says how.
+func (j *scriptLanguage) ready(ctx context.Context, s *session, su *suite) error {
+	if len(su.Setup) == 0 {
+		if err := s.ws.InstallModules(ctx, su.dir(), s.before(su)); err != nil {
+			return err
+		}
+	}
+	return s.tryBoth(ctx, su, j.adapter())
+}
+
+func (j *scriptLanguage) command(ctx context.Context, s *session, su *suite) ([]suiteCommand, error) {
+	if len(su.Command) == 0 {
+		return s.ownCommand(ctx, su, j.dialect.name)
+	}
+	c := suiteCommand{Command: triage.Command{Dir: s.commandDir(su), Argv: su.Command, Env: j.project.Env}}
+	if j.direct && j.dialect.reporting != nil {
+		c.report = filepath.Join(s.dir, "suite-"+fileName(su.Name)+".json")
+		c.Argv = slices.Concat(c.Argv, j.dialect.reporting(c.report))
+	}
+	return []suiteCommand{c}, nil
+}
+
+func (j *scriptLanguage) plain() []string {
+	if j.dialect.name == nodetest.Name {
+		return append([]string{"node", "--test"}, j.project.Args...)
+	}
+	return append([]string{"npx", "--no-install", j.dialect.name}, j.project.Args...)
+}
+
+// named reads "file > describe > test": the file, then the framework's own id.
+func (j *scriptLanguage) named(id string, su *suite) (triage.Failure, bool) {
+	file, test, _ := strings.Cut(id, " > ")
+	switch path.Ext(file) {
+	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
+	default:
+		return triage.Failure{}, false
+	}
+	return triage.Failure{
+		Target:  triage.Target{Suite: su.Name, Framework: j.dialect.name, Package: path.Join(su.dir(), filepath.ToSlash(file)), Test: test},
+		Outcome: triage.Fail,
+	}, true
+}
+
+func (j *scriptLanguage) resolve(_ context.Context, s *session, su *suite, fs []triage.Failure) ([]triage.Failure, error) {
+	return s.filesThere(su, fs)
+}
+
+func (j *scriptLanguage) reach(context.Context, *session, string) *triage.Reach { return nil }
