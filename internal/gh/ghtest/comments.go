@@ -14,7 +14,7 @@ func (c *call) listComments() reply {
 	if !c.s.hasIssue(n) {
 		return notFound()
 	}
-	since := c.query.Get("since")
+	since := c.q("since")
 	var out []any
 	for _, cm := range c.s.commentsOf(n) {
 		if since == "" || cm.Updated.Format(time.RFC3339) >= since {
@@ -89,7 +89,7 @@ func (c *call) listReactions() reply {
 	}
 	var out []any
 	for _, r := range cm.Reactions {
-		if want := c.query.Get("content"); want == "" || want == r.Content {
+		if want := c.q("content"); want == "" || want == r.Content {
 			out = append(out, c.reaction(r))
 		}
 	}

@@ -9,6 +9,8 @@ type Request struct {
 	// Path is escaped, without the prefix of GitHub Enterprise Server. Downloads have the path "/blob/…".
 	Path  string `json:"path"`
 	Query string `json:"query,omitempty"`
+	// Operation is method and path as the description writes them; "" for downloads and unknown paths.
+	Operation string `json:"operation,omitempty"`
 	// Token is the name of the token; "app" for an App's JWT, "" for none, "?" for an unknown one.
 	Token       string `json:"token,omitempty"`
 	Body        string `json:"body,omitempty"`

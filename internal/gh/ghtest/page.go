@@ -50,7 +50,7 @@ func (c *call) page(items []any) ([]any, http.Header) {
 }
 
 func (c *call) asked(name string, otherwise int) int {
-	text := c.query.Get(name)
+	text := c.q(name)
 	if text == "" {
 		return otherwise
 	}

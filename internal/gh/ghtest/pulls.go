@@ -7,7 +7,10 @@ import (
 )
 
 func (c *call) listPulls() reply {
-	state, head, base := c.query.Get("state"), c.query.Get("head"), c.query.Get("base")
+	state, head, base := c.q("state"), c.q("head"), c.q("base")
+	if by := c.q("sort"); by != "" && by != "created" {
+		refuse("the fake does not sort pull requests by %q", by)
+	}
 	var out []any
 	for _, p := range c.pullsInOrder() {
 		if state == "" && p.state() != "open" || state != "" && state != "all" && state != p.state() {
@@ -25,7 +28,7 @@ func (c *call) listPulls() reply {
 func (c *call) pullsInOrder() []Pull {
 	out := slices.Clone(c.s.state.Pulls)
 	slices.SortFunc(out, func(a, b Pull) int { return b.Number - a.Number })
-	if c.query.Get("direction") == "asc" {
+	if c.q("direction") == "asc" {
 		slices.Reverse(out)
 	}
 	return out

@@ -26,6 +26,7 @@ type call struct {
 	op    string // "GET /repos/{owner}/{repo}"
 	vars  map[string]string
 	query url.Values
+	asks  map[string]bool // the parameters of the query that the handler looked at
 	body  []byte
 	token *Token // nil: none, or an App's JWT
 	entry Request
@@ -43,7 +44,7 @@ type obj = map[string]any
 // ServeHTTP answers a request of the API.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
-	c := &call{s: s, r: r, base: s.url, query: r.URL.Query(), body: body}
+	c := &call{s: s, r: r, base: s.url, query: r.URL.Query(), asks: map[string]bool{}, body: body}
 	c.entry = Request{Time: s.now(), Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Body: string(body), Conditional: r.Header.Get("If-None-Match") != ""}
 	defer s.enter(r.Method)()
 	if err != nil {
@@ -61,6 +62,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.op, c.vars = r.Method+" "+route.Path, vars
+	c.entry.Operation = c.op
 	c.identify()
 	in, err := s.contract.checkRequest(r, route, vars, body)
 	if err != nil {
@@ -129,7 +131,19 @@ func (c *call) answer() (rep reply, err error) {
 	if denied, ok := c.spend(); !ok {
 		return denied, nil
 	}
-	return op.handle(c), nil
+	rep = op.handle(c)
+	for name := range c.query {
+		if rep.status == http.StatusOK && !c.asks[name] {
+			refuse("the fake does not serve the query parameter %q here", name)
+		}
+	}
+	return rep, nil
+}
+
+// q is a parameter of the query.
+func (c *call) q(name string) string {
+	c.asks[name] = true
+	return c.query.Get(name)
 }
 
 // refuse gives up a handler over a breach of the contract.

@@ -23,6 +23,7 @@ type State struct {
 	Issues   []Issue   `json:"issues,omitempty"`
 	Comments []Comment `json:"comments,omitempty"`
 
+	Workflows []Workflow `json:"workflows,omitempty"`
 	Runs      []Run      `json:"runs,omitempty"`
 	Artifacts []Artifact `json:"artifacts,omitempty"`
 	Checks    []Check    `json:"checks,omitempty"`

@@ -126,7 +126,7 @@ var options = &openapi3filter.Options{
 func (c *contract) checkRequest(r *http.Request, route *routers.Route, vars map[string]string, body []byte) (*openapi3filter.RequestValidationInput, error) {
 	copied := r.Clone(r.Context())
 	copied.Body, copied.ContentLength = http.NoBody, 0
-	if len(body) > 0 {
+	if nothing := string(bytes.TrimSpace(body)) == "null" && !required(route); len(body) > 0 && !nothing {
 		copied.Body = readCloser(body)
 		copied.ContentLength = int64(len(body))
 	}
@@ -140,6 +140,13 @@ func (c *contract) checkRequest(r *http.Request, route *routers.Route, vars map[
 		}
 	}
 	return in, nil
+}
+
+// required tells whether an operation must have a body. Where it need not,
+// clients send null for none, and GitHub takes it.
+func required(route *routers.Route) bool {
+	b := route.Operation.RequestBody
+	return b != nil && b.Value.Required
 }
 
 // checkReply says what is wrong with a reply. An error status that the
@@ -184,8 +191,11 @@ func (c *contract) checkError(status int, body []byte) error {
 }
 
 // amend holds what GitHub is seen to do and its description denies: the head of
-// a pull request has no repository once the fork is deleted.
+// a pull request has no repository once the fork is deleted; labels may be added
+// as a bare list, which older descriptions declare and clients send.
 func (c *contract) amend() {
+	labels := c.doc.Paths.Value("/repos/{owner}/{repo}/issues/{issue_number}/labels").Post.RequestBody.Value.Content.Get("application/json").Schema.Value
+	labels.OneOf = append(labels.OneOf, openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema()).NewRef())
 	for _, name := range []string{"pull-request", "pull-request-simple"} {
 		repo := c.doc.Components.Schemas[name].Value.Properties["head"].Value.Properties["repo"]
 		nullable := *repo.Value

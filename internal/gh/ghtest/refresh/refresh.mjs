@@ -38,19 +38,17 @@ function slice(doc, operations) {
   return { openapi: doc.openapi, info: { title: doc.info.title, version: doc.info.version, license: doc.info.license }, paths, components };
 }
 
-// trim drops descriptions, but not of responses, which must have one, and nothing inside examples.
+// trim drops prose: descriptions, but not of responses, which must have one; nothing inside examples; and no name of a property.
 function trim(node, key = "", parent = "") {
   if (["example", "examples", "value"].includes(key)) return node;
   if (Array.isArray(node)) return node.map((n) => trim(n, "", key));
   if (!node || typeof node !== "object") return node;
+  if (key === "properties") return Object.fromEntries(Object.entries(node).map(([k, v]) => [k, trim(v)]));
   const copy = {};
   for (const [k, v] of Object.entries(node)) {
     if (["externalDocs", "x-github", "tags", "summary"].includes(k)) continue;
-    if (k === "description" && typeof v === "string" && parent !== "properties") {
-      if (node.content || node.headers || parent === "responses" || "$ref" in node) copy[k] = v;
-      continue;
-    }
-    copy[k] = key === "properties" ? trim(v, "", "schema") : trim(v, k, key);
+    if (k === "description" && parent !== "responses") continue;
+    copy[k] = trim(v, k, key);
   }
   return copy;
 }
