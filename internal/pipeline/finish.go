@@ -15,6 +15,7 @@ func (c *check) finish() triage.Report {
 	r.Schema = triage.Schema
 	r.Plan.Stopped = c.stopped
 	r.Evidence, r.Verdicts = c.judge()
+	r.Substrate = append(classify.EarlierSubstrates(r.Substrate), classify.Substrates(classify.Companies(r.Trials), r.Verdicts)...)
 	r.Plan.LagPlans = c.usedPlans(r)
 	r.Plan.Sites = c.namedSites(r)
 	r.Cost.Trials = len(r.Trials)

@@ -19,6 +19,9 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 	if v.SameAs != nil {
 		why = append(why, say("That test is ", name(titles[*v.SameAs]), "."))
 	}
+	if w.failure.Ledger {
+		why = append(why, say(onLedger))
+	}
 	out := []section{{title: "Why", lines: append(why, counts(r, w)...)}}
 	add := func(title string, lines ...prose) {
 		if len(lines) > 0 {
@@ -34,6 +37,9 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 	}
 	if v.Settle != "" {
 		add("What would settle it", sentence(quote(v.Settle)))
+	}
+	if w.failure.Past != nil {
+		add("History", past(*w.failure.Past)...)
 	}
 	add("Delays tried", rungs(r, v.Target)...)
 	add("Left behind", leftovers(r, v.Target)...)
@@ -116,7 +122,7 @@ func ran(t triage.Tally) string {
 }
 
 func armWords(r triage.Report, a triage.Arm) prose {
-	s := [...]string{"alone", "with its package", "in the whole suite"}[min(max(int(a.Scope), 0), 2)]
+	s := scopeWords(a.Scope)
 	p := say(s)
 	if a.Detector != "" {
 		p = say(s, " under the ", name(a.Detector), " detector")

@@ -24,6 +24,51 @@ var fixtures = map[string]func() triage.Report{
 	"interrupted":       interrupted,
 	"nothing-red":       nothingRed,
 	"base-does-not-run": baseDoesNotRun,
+	"shared-cause":      sharedCause,
+	"lost-shard":        lostShard,
+}
+
+// sharedCause is a check of a change that has nothing to do with its red: other
+// tests of the file are red in other runs, here and in the past.
+func sharedCause() triage.Report {
+	b := newBuilder()
+	file := func(test string) triage.Target {
+		return triage.Target{Suite: "web", Framework: "vitest", Package: "src/factory.test.ts", Test: test}
+	}
+	t := b.red(file("factory > drains on close"), "socket hang up", excerpt("drains on close", "socket hang up"))
+	b.both(t, plainArm, "..........", "....")
+	b.both(t, packageArm, "..F......", "...")
+	f := &b.r.Failures[0]
+	f.Ledger = true
+	f.Past = &triage.Past{Scope: triage.InSuite, Runs: 41, Red: 7, Same: 5, Since: built.AddDate(0, -2, 0), LastRed: built.AddDate(0, 0, -2),
+		Low: 0.07, High: 0.32, Older: triage.Half{Red: 1, Runs: 20}, Newer: triage.Half{Red: 6, Runs: 21}, P: 0.0933, Reports: 41}
+	b.verdict(t, triage.Inconclusive, triage.Bound{RateHigh: 0.26, Confidence: 0.95, Text: "≤ 26 % at 95 %"}, triage.ReasonNotReproduced)
+	victims := []triage.Target{file("factory > closes twice"), file("factory > drains on close"), file("factory > retries | @octocat"), file("factory > tells")}
+	hangUp := signature("socket hang up")
+	site := triage.Site{ID: "src/hub.ts:Hub.close:call:1", Kind: triage.KindCall, File: "src/hub.ts", Line: 31, Func: "Hub.close"}
+	b.r.Substrate = []triage.Substrate{
+		{Place: "src/factory.test.ts", Signature: hangUp, Victims: victims, Earlier: 6,
+			Arms: []triage.SubstrateArm{{Arm: triage.Arm{Scope: triage.InSuite}, CI: true, Runs: 6, RedRuns: 6, Victims: 4, Most: 2}}},
+		{Place: "src/factory.test.ts", Victims: victims, Arms: []triage.SubstrateArm{
+			{Arm: packageArm, Runs: 9, RedRuns: 4, Victims: 4, Most: 1},
+			{Arm: packageArm.On(triage.Base), Runs: 5, RedRuns: 3, Victims: 3, Most: 1},
+			{Arm: plainArm, Runs: 10}}},
+		{Place: "src/hub.ts", Site: &site, Victims: victims[:2]},
+		{Place: "src/more.ts", Victims: victims[:3], Arms: []triage.SubstrateArm{{Arm: packageArm, Runs: 3, RedRuns: 3, Victims: 3, Most: 1}}},
+	}
+	return b.done()
+}
+
+// lostShard is a report that was joined from two shards of three.
+func lostShard() triage.Report {
+	r := threeReds()
+	r.Plan.Parts = []triage.Part{
+		{Shard: triage.Shard{Index: 1, Of: 3, Tests: 5}, Failures: 2, Trials: len(r.Trials) - 4},
+		{Shard: triage.Shard{Index: 3, Of: 3, Tests: 5}, Failures: 1, Trials: 4, Stopped: "budget"},
+	}
+	r.Plan.Stopped = "budget"
+	r.Warnings = append(r.Warnings, "shard 2 of 3 is missing: its tests are not in this report")
+	return r
 }
 
 func regression() triage.Report {

@@ -40,12 +40,13 @@ func HTML(w io.Writer, r triage.Report) error {
 		Policy                           string
 		CSS                              template.CSS
 		Rows                             []pageRow
-		Footer                           []prose
+		Shared, Footer                   []prose
+		SharedTitle                      string
 	}{
 		Headline: v.headline, Stopped: v.stopped, Legend: v.legend(), Title: r.Check.Repo,
 		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
 		CSS:    template.CSS(pageCSS), // our own file
-		Footer: v.footer,
+		Footer: v.footer, Shared: v.shared, SharedTitle: sharedTitle,
 	}
 	for i, w := range v.rows {
 		data.Rows = append(data.Rows, newPageRow(r, w, i+1))

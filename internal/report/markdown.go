@@ -50,6 +50,9 @@ func Markdown(r triage.Report, o Options) string {
 	if v.stopped != "" {
 		top += "\n" + v.stopped + "\n"
 	}
+	for _, p := range v.shared {
+		top += "\n**" + sharedTitle + ".** " + mdProse(p) + "\n"
+	}
 	footer := mdFooter(v, o)
 	room := o.Limit - len(top) - len(footer)
 	if room < 0 {

@@ -35,6 +35,11 @@ func Terminal(w io.Writer, r triage.Report, o Options) error {
 	if v.stopped != "" {
 		t.paragraph("", ansiOpen, v.stopped)
 	}
+	for _, p := range v.shared {
+		t.line("")
+		t.line(t.style(ansiTitle, sharedTitle))
+		t.paragraph("  ", "", oneLine(p.String()))
+	}
 	t.table(v)
 	for _, row := range v.rows {
 		t.row(row)

@@ -16,6 +16,7 @@ type view struct {
 	report   triage.Report
 	headline string
 	stopped  string
+	shared   []prose
 	rows     []row
 	// lag and order say whether any row has such arms.
 	lag, order bool
@@ -59,6 +60,7 @@ type cell struct {
 
 func newView(r triage.Report) view {
 	v := view{report: r, headline: Headline(r), stopped: stopped(r.Plan), footer: footer(r)}
+	v.shared = shared(r)
 	titles := titlesOf(r)
 	for _, verdict := range r.Verdicts {
 		w := newRow(r, verdict, titles)
@@ -134,6 +136,9 @@ func newRow(r triage.Report, v triage.Verdict, titles map[triage.Target]string) 
 	}
 	if v.Class == triage.Inconclusive && len(v.Reasons) > 0 {
 		w.label += ": " + ReasonLabel(doubt(v.Reasons))
+	}
+	if w.failure.Ledger {
+		w.label += ", on the ledger"
 	}
 	w.head = w.cell(triage.Arm{})
 	w.base = w.cell(triage.Arm{Side: triage.Base})

@@ -207,6 +207,11 @@ func (j *joined) add(p named) error {
 	j.r.Failures = append(j.r.Failures, p.Failures...)
 	j.addPlan(p.Plan, len(p.Failures), len(p.Trials))
 	j.addCost(p.Cost)
+	for _, s := range classify.EarlierSubstrates(p.Substrate) {
+		if !slices.ContainsFunc(j.r.Substrate, func(o triage.Substrate) bool { return o.Place == s.Place }) {
+			j.r.Substrate = append(j.r.Substrate, s)
+		}
+	}
 	for _, w := range p.Warnings {
 		if !j.warned[w] {
 			j.warned[w] = true
@@ -292,6 +297,7 @@ func (j *joined) addCost(c triage.Cost) {
 // done adjusts over all tests and says what is missing.
 func (j *joined) done() triage.Report {
 	j.r.Evidence = classify.Adjust(j.r.Evidence)
+	j.r.Substrate = append(j.r.Substrate, classify.Substrates(classify.Companies(j.r.Trials), j.r.Verdicts)...)
 	seen := map[int]bool{}
 	for _, p := range j.r.Plan.Parts {
 		seen[p.Index] = true
@@ -321,6 +327,9 @@ func Split(r triage.Report) []triage.Report {
 			s.Trials[i].Seq = i + 1
 		}
 		s.Evidence, s.Verdicts, s.Substrate, s.Warnings = nil, nil, nil, nil
+		if len(out) == 0 {
+			s.Substrate = classify.EarlierSubstrates(r.Substrate)
+		}
 		out = append(out, s)
 	}
 	return out

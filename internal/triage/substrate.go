@@ -17,11 +17,17 @@ type Substrate struct {
 	// Arms are the runs, each arm by itself: runs with company and runs alone, of
 	// head and of base, are never pooled. The first is the one that shows it best.
 	Arms []SubstrateArm `json:"arms,omitempty"`
+	// Earlier is the number of earlier reports that it was found in, 0 when this
+	// check's own runs show it.
+	Earlier int `json:"earlier,omitempty"`
 }
 
 // SubstrateArm is what one arm's runs of the place came to.
 type SubstrateArm struct {
 	Arm Arm `json:"arm"`
+	// CI is set for the red runs of CI that reports were made of. Its green runs
+	// are not known.
+	CI bool `json:"ci,omitempty"`
 	// Runs counts the runs, RedRuns those of them with a red test of the place.
 	Runs    int `json:"runs"`
 	RedRuns int `json:"red_runs"`
