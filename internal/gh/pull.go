@@ -146,7 +146,7 @@ func (c *Client) pullsOpen(ctx context.Context, _ Run) ([]Pull, error) {
 // listPulls lists the open pull requests, of one "owner:branch" or of all.
 func (c *Client) listPulls(ctx context.Context, head string, most int) ([]Pull, error) {
 	list, _, res, err := pages(most, func(at github.ListOptions) ([]*github.PullRequest, *github.Response, error) {
-		return c.api.PullRequests.List(ctx, c.owner, c.name, &github.PullRequestListOptions{State: "open", Head: head, Sort: "updated", Direction: "desc", ListOptions: at})
+		return c.api.PullRequests.List(ctx, c.owner, c.name, &github.PullRequestListOptions{State: "open", Head: head, ListOptions: at})
 	})
 	return each(list, pull), c.fail(op{doing: "listing the open pull requests of " + c.full(), needs: "pull-requests: read"}, res, err)
 }
