@@ -98,6 +98,30 @@ func served(t *testing.T, h http.HandlerFunc, change ...func(*Options)) (*Client
 	return c, k
 }
 
+// counter counts what a client sends, answered or not.
+type counter struct {
+	mu   sync.Mutex
+	sent []*http.Request
+}
+
+func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.mu.Lock()
+	c.sent = append(c.sent, r)
+	c.mu.Unlock()
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func (c *counter) of(method string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.sent {
+		if r.Method == method {
+			n++
+		}
+	}
+	return n
+}
+
 var ctx = context.Background()
 
 func TestOptionsThatAreWrongAreErrors(t *testing.T) {
