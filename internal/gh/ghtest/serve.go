@@ -155,12 +155,7 @@ func refuse(format string, args ...any) {
 func (c *call) breach(w http.ResponseWriter, err error) {
 	text := fmt.Sprintf("%s %s: %v", c.r.Method, c.r.URL.RequestURI(), err)
 	c.record(http.StatusInternalServerError, text)
-	c.s.mu.Lock()
-	closed := c.s.closed
-	c.s.mu.Unlock()
-	if !closed {
-		c.s.problem(text)
-	}
+	c.s.problem(text)
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(http.StatusInternalServerError)
 	message, _ := json.Marshal(obj{"message": "fake GitHub: " + text})

@@ -29,7 +29,6 @@ type Server struct {
 	journal  []Request
 	writing  int
 	writers  int // most writes in flight at once
-	closed   bool
 	observer func(Request)
 }
 
@@ -58,9 +57,6 @@ func New(t testing.TB, opts ...Option) *Server {
 		api.Close()
 		blobs.Close()
 		s.reportUnmet()
-		s.mu.Lock()
-		s.closed = true
-		s.mu.Unlock()
 	})
 	return s
 }
