@@ -49,6 +49,7 @@ var imports = map[string]struct {
 	"internal/slash":              {[]string{"internal/gh"}, nil, "the grammar of /triage; ports of its own for the rest"},
 	"internal/gh":                 {nil, []string{"github.com/google/go-github/v62", "github.com/bradleyfalzon/ghinstallation/v2", "github.com/sethvargo/go-githubactions"}, "the only package that knows GitHub; its types stop here"},
 	"internal/gh/ghtest":          {nil, []string{"github.com/getkin/kin-openapi"}, "the fake must not share a reading of GitHub with the client"},
+	"internal/history":            {[]string{"internal/triage", "internal/stats", "internal/classify"}, nil, "it knows no GitHub: a source is handed over"},
 	"internal/sweep":              {[]string{"internal/triage", "internal/classify"}, nil, "a report is decoded by whoever hands it over"},
 	"internal/demo":               {[]string{"internal/sample"}, []string{"golang.org/x/tools/txtar"}, ""},
 }
