@@ -103,7 +103,8 @@ func (c *call) label(b Branch) string {
 // pull writes a pull request in the form of an example: pull-request or pull-request-simple-items.
 func (c *call) pull(p Pull, example string) obj {
 	repo := c.s.state.Repo
-	o := c.like(repo, example, "", obj{
+	o := rewrite(c.example(repo, example, ""), strings.NewReplacer("/1347", fmt.Sprintf("/%d", p.Number))).(obj) // the number of the examples
+	lay(o, obj{
 		"id": int64(p.Number) + 500_000, "number": p.Number, "title": p.Title, "body": p.Body, "state": p.state(), "draft": p.Draft,
 		"user": c.user(p.User), "labels": c.labels(p.Labels), "assignees": []any{}, "requested_reviewers": []any{}, "requested_teams": []any{},
 		"assignee": nil, "milestone": nil, "merge_commit_sha": orNil(p.Merge), "author_association": c.association(p.User), "auto_merge": nil,
