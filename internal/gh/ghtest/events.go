@@ -38,9 +38,13 @@ var derived = map[string]func(State) []byte{
 // Event is the payload of an event: one of GitHub's examples unchanged
 // ("workflow_run.completed"), or one that speaks of [Default] ("workflow_run.fork").
 // [EventNames] has them all; the name begins with the name of the event.
-func Event(name string) []byte {
-	if make, has := derived[name]; has {
-		return make(Default())
+func Event(name string) []byte { return Default().Event(name) }
+
+// Event is the payload of an event, where derived ones speak of this state: it
+// must have what [Default] has under the same numbers.
+func (st State) Event(name string) []byte {
+	if derive, has := derived[name]; has {
+		return derive(clone(st))
 	}
 	return readPayload(name)
 }

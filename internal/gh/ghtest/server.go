@@ -61,19 +61,6 @@ func New(t testing.TB, opts ...Option) *Server {
 	return s
 }
 
-// Standalone makes a server that a caller serves itself: the server is the
-// handler of the API, [Server.Blobs] of the downloads. apiURL and blobURL are
-// where clients reach the two. Each request is told to observe once answered.
-// Breaches of the contract are answered 500 and are the Problem of the request.
-func Standalone(st State, apiURL, blobURL string, observe func(Request)) (*Server, error) {
-	s, err := newServer(st)
-	if err != nil {
-		return nil, err
-	}
-	s.url, s.blobURL, s.observer = apiURL, blobURL, observe
-	return s, nil
-}
-
 func newServer(st State, opts ...Option) (*Server, error) {
 	c, err := loadContract()
 	if err != nil {
