@@ -28,16 +28,16 @@ func (c *call) authorizeApp(token string) (reply, bool) {
 	if c.s.state.App == nil || c.token != nil {
 		return failed(http.StatusUnauthorized, "A JSON web token could not be decoded"), false
 	}
-	if err := c.s.state.App.verify(token, c.s.now()); err != nil {
-		return failed(http.StatusUnauthorized, err.Error()), false
+	if wrong := c.s.state.App.verify(token, c.s.now()); wrong != "" {
+		return failed(http.StatusUnauthorized, wrong), false
 	}
 	return reply{}, true
 }
 
 // verify reads a JWT on its own, so that a client's library is not its own judge.
-// The errors are GitHub's words.
-func (a App) verify(token string, now time.Time) error {
-	undecodable := errors.New("A JSON web token could not be decoded") //nolint:staticcheck // GitHub's words
+// It gives GitHub's words for what is wrong, or "".
+func (a App) verify(token string, now time.Time) string {
+	const undecodable = "A JSON web token could not be decoded"
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return undecodable
@@ -53,7 +53,7 @@ func (a App) verify(token string, now time.Time) error {
 	}
 	key, err := a.key()
 	if err != nil {
-		return err
+		refuse("%v", err)
 	}
 	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	issued, expires := time.Unix(claims.Iat, 0), time.Unix(claims.Exp, 0)
@@ -61,15 +61,15 @@ func (a App) verify(token string, now time.Time) error {
 	case rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) != nil:
 		return undecodable
 	case strings.Trim(string(claims.Iss), `"`) != fmt.Sprint(a.ID):
-		return errors.New("'Issuer' claim ('iss') must be an Integer") //nolint:staticcheck // GitHub's words
+		return "'Issuer' claim ('iss') must be an Integer"
 	case !now.Before(expires):
-		return errors.New("'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires") //nolint:staticcheck // GitHub's words
+		return "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires"
 	case expires.After(now.Add(maxJWT + drift)):
-		return errors.New("'Expiration time' claim ('exp') is too far in the future") //nolint:staticcheck // GitHub's words
+		return "'Expiration time' claim ('exp') is too far in the future"
 	case issued.After(now.Add(drift)):
-		return errors.New("'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued") //nolint:staticcheck // GitHub's words
+		return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
 	}
-	return nil
+	return ""
 }
 
 func readPart(part string, into any) error {
