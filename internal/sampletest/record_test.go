@@ -52,7 +52,7 @@ func (s Sample) recordBy(ctx context.Context, t tool, f Fact, tree, scratch stri
 	}
 	report := filepath.Join(scratch, t.report)
 	argv := t.all(report)
-	out, code, err := run(ctx, late, s.env(true), argv[0], argv[1:]...)
+	out, code, err := runTool(ctx, late, s.env(true), argv)
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/triagebot/triagebot/internal/sample"
 )
@@ -125,6 +126,15 @@ func (s Sample) env(own bool) []string {
 	return env
 }
 
+// toolTimeout ends a process whose event loop never runs empty.
+const toolTimeout = time.Minute
+
+func runTool(ctx context.Context, dir string, env, argv []string) (string, int, error) {
+	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
+	defer cancel()
+	return run(ctx, dir, env, argv[0], argv[1:]...)
+}
+
 // proveBy checks a fact by running the sources as they are.
 func (f Fact) proveBy(ctx context.Context, t tool, env []string, tree, dir string) ([]string, error) {
 	low, high, runs, err := f.counts()
@@ -143,7 +153,7 @@ func (f Fact) proveBy(ctx context.Context, t tool, env []string, tree, dir strin
 	red := 0
 	argv := t.one(f)
 	for range runs {
-		out, code, err := run(ctx, tree, env, argv[0], argv[1:]...)
+		out, code, err := runTool(ctx, tree, env, argv)
 		if err != nil {
 			return nil, err
 		}
