@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,6 +74,7 @@ var generalInputs = []inputRow{
 	{Name: "app-id", Doc: "Id of a GitHub App to speak as, instead of the token."},
 	{Name: "app-key", Secret: true, Doc: "Private key of that App, in PEM."},
 	{Name: "app-installation", Doc: "Installation of that App."},
+	{Name: "login", Doc: "Account whose comments are the action's own; only needed where an App answers /triage and the workflow's own token measures."},
 	{Name: "check-name", Doc: "Name of this check in the comment; give one to each leg of a matrix, or to each of several checks of one pull request."},
 	{Name: "artifact-name", Default: "triagebot-report", Doc: "What the names of the artifacts with reports begin with."},
 	{Name: "dry-run", Default: "false", Doc: "Say what would be written to GitHub, and write nothing."},
@@ -87,6 +89,7 @@ var measureInputs = []inputRow{
 	{Name: "head", Flag: "head", Modes: measuring, Doc: "The red revision; without it what is checked out."},
 	{Name: "base", Flag: "base", Modes: measuring, Doc: "The revision without the change; without it the first parent of a merge, or the merge base."},
 	{Name: "suite", Flag: "suite", Modes: measuring, Doc: "The suite of the configuration to triage."},
+	{Name: "shard", Flag: "shard", Modes: measuring, Doc: "Measure one part of the failing tests only, INDEX/SHARDS, for the legs of a matrix."},
 	{Name: "setup", Flag: "setup", List: true, Modes: measuring, Doc: "Commands that make a fresh tree ready, one a line, run on both sides without a shell."},
 	{Name: "out", Default: defaultOut, Modes: measuring, Doc: "Folder in the workspace for report.json and its pages; upload it as an artifact."},
 	{Name: "working-directory", Default: ".", Modes: measuring, Doc: "The git repository, or a folder of it, in the workspace."},
@@ -153,6 +156,47 @@ func (row inputRow) value(lookup func(string) (string, bool)) string {
 		return ""
 	}
 	return row.Default
+}
+
+// with is a copy with another value; without, one with some that are empty.
+func (in inputs) with(name, value string) inputs {
+	out := maps.Clone(in)
+	out[name] = value
+	return out
+}
+
+func (in inputs) without(names ...string) inputs {
+	out := maps.Clone(in)
+	for _, name := range names {
+		out[name] = ""
+	}
+	return out
+}
+
+// sources counts the inputs that say where the red tests are.
+func (in inputs) sources() int {
+	n := 0
+	for _, name := range []string{"reports", "logs", "tests", "command"} {
+		if in[name] != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// checkSettings reads the keys of the configuration as the flags would, so that a
+// slip is told before anything is done.
+func (in inputs) checkSettings() error {
+	var cfg config.Config
+	for _, row := range inputTable() {
+		if row.Key == "" || in[row.Name] == "" {
+			continue
+		}
+		if err := cfg.Set(row.Key, in[row.Name]); err != nil {
+			return fmt.Errorf("reading input %s: %w", row.Name, err)
+		}
+	}
+	return nil
 }
 
 // lines are the values of a list input.

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/gh"
+	"github.com/triagebot/triagebot/internal/publish"
+	"github.com/triagebot/triagebot/internal/report"
+	"github.com/triagebot/triagebot/internal/slash"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// measure runs the measuring half as a process of its own, without the token,
+// and then does with its report what the untrusted bytes of a stranger get.
+func (a *actionRun) measure(ctx context.Context, mode string) error {
+	c, err := a.newChild()
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	err = a.prepare(ctx, c, mode)
+	if errors.Is(err, errGreen) {
+		a.annotate(gh.Notice, "Nothing is red: no job of this run has failed.")
+		return a.finishGreen(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	end, err := c.run(ctx)
+	if err != nil {
+		return err
+	}
+	r, ok, err := c.report()
+	switch {
+	case err != nil:
+		return err
+	case !ok && end.code == exitOK:
+		a.annotate(gh.Notice, "The suite is green: nothing to triage.")
+		return a.finishGreen(ctx)
+	case !ok:
+		return end.failure()
+	}
+	return a.finish(ctx, r, end.code == exitPolicy)
+}
+
+// prepare says what is measured: the files, the command line, the trees.
+func (a *actionRun) prepare(ctx context.Context, c *child, mode string) error {
+	in := a.in
+	var extra []string
+	cmd, ok := a.accepted(ctx)
+	if ok {
+		extra = cmd.Flags()
+	}
+	if len(cmd.Tests) > 0 { // they are what was asked for, and nothing else
+		in = in.without("reports", "logs", "tests", "command")
+	}
+	if in["base"] == "" && in["head"] == "" {
+		in = in.with("base", baseOf(a.event))
+	}
+	var words []string
+	if in["command"] != "" {
+		var err error
+		if words, err = config.Split(in["command"]); err != nil {
+			return fmt.Errorf("reading input command: %w", err)
+		}
+	}
+	if mode == modeMeasure && in.sources() == 0 && len(cmd.Tests) == 0 {
+		logs, err := a.failedLogs(ctx, c)
+		if err != nil {
+			return err
+		}
+		for _, path := range logs {
+			extra = append(extra, "--log="+path)
+		}
+	}
+	args, err := c.handOver(ctx, in)
+	if err != nil {
+		return err
+	}
+	c.args = append(append([]string{a.subcommand(mode), "--out=" + c.out()}, args...), extra...)
+	if len(words) > 0 {
+		c.args = append(append(c.args, "--"), words...)
+	}
+	return nil
+}
+
+// subcommand is what carries out a mode. A sweep is the suite measured as it is,
+// where this program has nothing better.
+func (a *actionRun) subcommand(mode string) string {
+	if c, _, err := a.root.Find([]string{mode}); mode == modeSweep && err == nil && c.Name() == modeSweep {
+		return modeSweep
+	}
+	return modeMeasure
+}
+
+// baseOf is the base where the event tells it better than git can.
+func baseOf(ev gh.Event) string {
+	switch {
+	case ev.Group != nil:
+		return ev.Group.BaseSHA
+	case ev.Push != nil && ev.Push.Ref == "refs/heads/"+ev.Repo.DefaultBranch && strings.Trim(ev.Push.Before, "0") != "":
+		return ev.Push.Before
+	}
+	return ""
+}
+
+// accepted is the /triage that started this attempt, if one did.
+func (a *actionRun) accepted(ctx context.Context) (slash.Command, bool) {
+	attempt, err := strconv.Atoi(a.env("GITHUB_RUN_ATTEMPT"))
+	run, rerr := number(a.env("GITHUB_RUN_ID"))
+	if err != nil || rerr != nil || attempt < 2 || a.event.Pull == nil {
+		return slash.Command{}, false
+	}
+	g, err := a.client()
+	if err != nil {
+		return slash.Command{}, false // without a token there is nobody to ask
+	}
+	cmd, ok, err := slash.Accepted(ctx, g, a.event.Pull.Number, a.event.Pull.Head.SHA, run, attempt)
+	if err != nil {
+		a.annotate(gh.Warning, "Whether /triage started this attempt could not be read, so it is measured without options: "+err.Error())
+		return slash.Command{}, false
+	}
+	if ok {
+		a.annotate(gh.Notice, "This attempt was started by "+slash.Name+".")
+	}
+	return cmd, ok
+}
+
+// finishGreen ends a step without a report. A comment of an earlier red is corrected.
+func (a *actionRun) finishGreen(ctx context.Context) error {
+	res := result{verdict: verdictGreen}
+	url, err := a.comment(ctx, nil, nil)
+	res.commentURL = url
+	return errors.Join(err, a.outputs(res))
+}
+
+// finish publishes a report as far as this step may: job summary, files,
+// comment, outputs. Only fail-on makes it fail.
+func (a *actionRun) finish(ctx context.Context, r triage.Report, policy bool) error {
+	dir, err := a.save(r)
+	if err != nil {
+		return err
+	}
+	res := result{verdict: summaryVerdict(r.Verdicts), verdicts: r.Verdicts, dir: dir, path: filepath.ToSlash(filepath.Join(dir, reportFile)), shouldFail: policy}
+	o := report.Options{Limit: gh.SummaryBytes / 2, ReportPath: reportFile, Forgeable: a.event.Pull != nil && a.event.Pull.Fork()}
+	if err := a.summary(report.Markdown(r, o)); err != nil {
+		return err
+	}
+	a.annotate(gh.Notice, report.Headline(r))
+	url, commentErr := a.comment(ctx, &r, []report.Part{{Name: a.in["check-name"], Report: r}})
+	res.commentURL = url
+	if err := errors.Join(commentErr, a.outputs(res)); err != nil {
+		return err
+	}
+	if policy {
+		a.annotate(gh.Failure, "The policy of fail-on is hit: "+report.Headline(r))
+		return errPolicy
+	}
+	return nil
+}
+
+// comment writes the comment where this step may, and says why where it may
+// not. That it may not is an error only when it was told always to.
+func (a *actionRun) comment(ctx context.Context, r *triage.Report, parts []report.Part) (string, error) {
+	always := a.in["comment"] == commentAlways
+	switch {
+	case a.in["comment"] == commentOff || ctx.Err() != nil:
+		return "", nil
+	case a.event.Pull == nil && always:
+		return "", errors.New("writing the comment: the event has no pull request: set comment to auto")
+	case a.event.Pull == nil:
+		return "", nil
+	case a.event.Pull.Fork() && !always:
+		if r != nil {
+			a.annotate(gh.Notice, "The pull request comes from a fork, where the token only reads: the report is in the job summary, and the comment comes from a workflow_run with mode: publish.")
+		}
+		return "", nil
+	}
+	out, err := a.toPull(ctx, parts)
+	if err != nil && always {
+		return "", err
+	}
+	if err != nil {
+		a.annotate(gh.Warning, whyNoComment(err))
+		return "", nil
+	}
+	return out.Comment.URL, a.tell(out)
+}
+
+func (a *actionRun) toPull(ctx context.Context, parts []report.Part) (publish.Outcome, error) {
+	g, err := a.client()
+	if err != nil {
+		return publish.Outcome{}, err
+	}
+	return publish.ToPull(ctx, g, a.event.Pull.Number, a.event.Pull.Head.SHA, parts, a.publishOptions())
+}
+
+func whyNoComment(err error) string {
+	if errors.Is(err, errNoToken) || errors.Is(err, gh.ErrForbidden) || errors.Is(err, gh.ErrUnauthorized) || errors.Is(err, gh.ErrNotFound) {
+		return "There is no comment, only the job summary: it needs a token with the permission pull-requests: write. " + err.Error()
+	}
+	return "There is no comment, only the job summary. " + err.Error()
+}
+
+// writeText is for the runner's fence.
+func writeText(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// handOver gives the child what it measures, and returns its flags. As our own
+// user it works on the checkout. As another it gets a repository of its own, for
+// it must write to one, and the files of the red run as copies.
+func (c *child) handOver(ctx context.Context, in inputs) ([]string, error) {
+	if st, err := os.Stat(c.dir); err != nil || !st.IsDir() {
+		return nil, fmt.Errorf("looking for the checkout: %q is not a directory: check the repository out first, and see the input working-directory", c.dir)
+	}
+	if c.acc == nil {
+		return in.measureArgs(), nil
+	}
+	for _, name := range []string{"reports", "logs"} {
+		copies, err := c.copyFiles(name, lines(in[name]))
+		if err != nil {
+			return nil, err
+		}
+		in = in.with(name, strings.Join(copies, "\n"))
+	}
+	top, err := c.top()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.clone(ctx, top); err != nil {
+		return nil, err
+	}
+	below, err := filepath.Rel(top, c.dir)
+	if err != nil {
+		return nil, fmt.Errorf("finding the checkout: %w", err)
+	}
+	c.dir = filepath.Join(c.scratch, childRepo, below)
+	return in.measureArgs(), nil
+}
+
+// Limits of what is copied for another user.
+const (
+	maxCopies = 500
+	maxCopied = 1 << 30 // bytes in all
+)
+
+// copyFiles copies the files of globs of the workspace. We may read more than the
+// tests may: a link that leads out of the workspace, or into the repository's own
+// files, is refused.
+func (c *child) copyFiles(input string, globs []string) ([]string, error) {
+	if len(globs) == 0 {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(c.workspace)
+	if err != nil {
+		return nil, fmt.Errorf("reading input %s: %w", input, err)
+	}
+	defer root.Close()
+	var out []string
+	room := int64(maxCopied)
+	for _, glob := range globs {
+		found, err := c.glob(root, glob)
+		if err != nil {
+			return nil, fmt.Errorf("reading input %s: %w", input, err)
+		}
+		for _, path := range found {
+			if len(out) == maxCopies {
+				return nil, fmt.Errorf("reading input %s: more than %d files", input, maxCopies)
+			}
+			to := c.path(fmt.Sprintf("%s-%d-%s", input, len(out), filepath.Base(path)))
+			n, err := copyRegular(root, path, to, room)
+			if err != nil {
+				return nil, fmt.Errorf("reading input %s: %w", input, err)
+			}
+			room -= n
+			out = append(out, to)
+		}
+	}
+	return out, nil
+}
+
+// glob finds files relative to the workspace; a pattern is relative to the
+// working directory.
+func (c *child) glob(root *os.Root, pattern string) ([]string, error) {
+	if filepath.IsAbs(pattern) {
+		rel, err := filepath.Rel(c.workspace, pattern)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", pattern, err)
+		}
+		pattern = rel
+	} else {
+		below, err := filepath.Rel(c.workspace, c.dir)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", pattern, err)
+		}
+		pattern = filepath.Join(below, pattern)
+	}
+	if !filepath.IsLocal(pattern) {
+		return nil, fmt.Errorf("%q is not in the workspace: write the reports there", pattern)
+	}
+	found, err := fs.Glob(root.FS(), filepath.ToSlash(pattern))
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", pattern, err)
+	}
+	found = slices.DeleteFunc(found, func(p string) bool {
+		real, err := filepath.EvalSymlinks(filepath.Join(c.workspace, p))
+		return err == nil && slices.Contains(strings.Split(real, string(filepath.Separator)), ".git")
+	})
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%q: no such file in the workspace", pattern)
+	}
+	return found, nil
+}
+
+// copyRegular copies one file, which must be a file.
+func copyRegular(root *os.Root, from, to string, room int64) (int64, error) {
+	f, err := root.OpenFile(filepath.FromSlash(from), os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return 0, fmt.Errorf("%q: %w", from, bare(err))
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%q: %w", from, bare(err))
+	case !st.Mode().IsRegular():
+		return 0, fmt.Errorf("%q is not a file", from)
+	case st.Size() > room:
+		return 0, fmt.Errorf("%q: the files are larger than %d bytes together", from, maxCopied)
+	}
+	w, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return 0, fmt.Errorf("copying %q: %w", from, err)
+	}
+	n, err := io.Copy(w, io.LimitReader(f, room))
+	if err = errors.Join(err, w.Close()); err != nil {
+		return n, fmt.Errorf("copying %q: %w", from, err)
+	}
+	return n, nil
+}
+
+// bare is the cause of an error of a file, without the name.
+func bare(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// top is the root of the checkout: the directory with .git, in the workspace.
+func (c *child) top() (string, error) {
+	for dir := c.dir; ; dir = filepath.Dir(dir) {
+		st, err := os.Lstat(filepath.Join(dir, ".git"))
+		if err == nil && st.IsDir() {
+			return dir, nil
+		}
+		if err == nil {
+			return "", fmt.Errorf("reading the checkout: %s is not a directory, so another user cannot get a copy: set test-user to none", filepath.Join(dir, ".git"))
+		}
+		if dir == c.workspace || dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("looking for the checkout: %q is not in a git repository: check it out first", c.dir)
+		}
+	}
+}
+
+// clone makes a repository for the child's user that borrows the objects of the
+// checkout. It does not run git on the checkout: its settings are the pull
+// request's to write, and hold the checkout's credentials. What it costs: one
+// more copy of the working tree, without uncommitted changes and submodules.
+func (c *child) clone(ctx context.Context, top string) error {
+	from, err := os.OpenRoot(filepath.Join(top, ".git"))
+	if err != nil {
+		return fmt.Errorf("reading the checkout: %w", err)
+	}
+	defer from.Close()
+	settings, err := readSmall(from, "config")
+	if err != nil {
+		return err
+	}
+	init := []string{"init", "-q", "--template=", "."}
+	if strings.Contains(strings.ToLower(settings), "objectformat = sha256") {
+		init = append(init, "--object-format=sha256")
+	}
+	if err := c.git(ctx, init...); err != nil {
+		return err
+	}
+	if err := c.borrow(from, top); err != nil {
+		return err
+	}
+	if remote := originURL(settings); remote != "" {
+		if err := c.git(ctx, "remote", "add", "origin", remote); err != nil {
+			return err
+		}
+	}
+	return c.git(ctx, "reset", "-q", "--hard")
+}
+
+// borrow copies what names commits, and says where the objects are.
+func (c *child) borrow(from *os.Root, top string) error {
+	to := filepath.Join(c.scratch, childRepo, ".git")
+	names := []string{"HEAD", "packed-refs", "shallow"}
+	err := fs.WalkDir(from.FS(), "refs", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading the checkout: %w", err)
+	}
+	files := map[string]string{"objects/info/alternates": filepath.Join(top, ".git", "objects") + "\n"}
+	for _, name := range names {
+		if files[name], err = readSmall(from, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range files {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		if text := files[name]; text != "" {
+			if err := c.give(filepath.Join(to, filepath.FromSlash(name)), text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxSmall bounds a file that names commits; large repositories have some MB of packed-refs.
+const maxSmall = 64 << 20
+
+// readSmall reads a file of the checkout, nothing when it is not there.
+func readSmall(root *os.Root, name string) (string, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading .git/%s of the checkout: %w", name, bare(err))
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSmall))
+	if err != nil {
+		return "", fmt.Errorf("reading .git/%s of the checkout: %w", name, bare(err))
+	}
+	return string(b), nil
+}
+
+// give writes a file for the child, with its directories.
+func (c *child) give(path, text string) error {
+	own := func(p string) error { return os.Chown(p, c.acc.uid, c.acc.gid) }
+	var missing []string
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	for _, dir := range slices.Backward(missing) {
+		if err := errors.Join(os.Mkdir(dir, 0o755), own(dir)); err != nil {
+			return fmt.Errorf("copying the checkout: %w", err)
+		}
+	}
+	if err := errors.Join(os.WriteFile(path, []byte(text), 0o644), own(path)); err != nil {
+		return fmt.Errorf("copying the checkout: %w", err)
+	}
+	return nil
+}
+
+// git runs git as the child's user in its repository.
+func (c *child) git(ctx context.Context, args ...string) error {
+	said := &tail{most: saidCap}
+	out := &oneAtATime{w: said}
+	copied := *c
+	copied.env = append(slices.Clone(c.env), "GIT_LFS_SKIP_SMUDGE=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	program, err := lookPath("git", c.env)
+	if err != nil {
+		return fmt.Errorf("copying the checkout: %w", err)
+	}
+	code, err := copied.start(ctx, filepath.Join(c.scratch, childRepo), out, out, program, append([]string{"git"}, args...))
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case code != 0:
+		return fmt.Errorf("copying the checkout for the user %d: git %s: %s: if that user cannot read the workspace, set test-user to none", c.acc.uid, args[0], strconv.Quote(lastLine(said.String())))
+	}
+	return nil
+}
+
+var (
+	originSection = regexp.MustCompile(`(?ms)^\s*\[remote "origin"\]\s*$(.*?)(^\s*\[|\z)`)
+	urlLine       = regexp.MustCompile(`(?m)^\s*url\s*=\s*(\S+)\s*$`)
+)
+
+// originURL is the address of the checkout's remote, without credentials. It
+// names the repository; what is not a plain address is left out.
+func originURL(settings string) string {
+	section := originSection.FindStringSubmatch(settings)
+	if section == nil {
+		return ""
+	}
+	line := urlLine.FindStringSubmatch(section[1])
+	if line == nil || strings.HasPrefix(line[1], "-") {
+		return ""
+	}
+	u, err := url.Parse(line[1])
+	switch {
+	case err != nil:
+		return ""
+	case u.Scheme == "https" || u.Scheme == "http" || u.Scheme == "ssh":
+		u.User, u.RawQuery, u.Fragment = nil, "", ""
+		return u.String()
+	case u.Scheme == "" && filepath.IsAbs(line[1]):
+		return line[1]
+	}
+	return ""
+}
+
+// lookPath finds a program on the PATH of an environment.
+func lookPath(name string, env []string) (string, error) {
+	for _, kv := range env {
+		list, ok := strings.CutPrefix(kv, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			path := filepath.Join(dir, name)
+			if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && filepath.IsAbs(path) {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("there is no %s on the PATH", name)
+}
