@@ -38,6 +38,7 @@ func init() { // the handlers reach the table themselves
 		"GET /rate_limit":                   {anyone, (*call).rateLimit},
 		"GET /user":                         {anyone, (*call).getMe},
 		"GET /users/{username}":             {anyone, (*call).getUser},
+		"POST " + graphqlPath:               {reads("metadata"), (*call).viewer},
 		"GET " + repoPath:                   {reads("metadata"), (*call).getRepo},
 		"GET " + repoPath + "/installation": {theApp, (*call).getInstallation},
 		"GET " + repoPath + "/collaborators/{username}/permission": {reads("metadata"), (*call).permission},

@@ -166,3 +166,16 @@ func TestAPullRequestIsAnIssueToo(t *testing.T) {
 		t.Errorf("the state is %+v", st.Issues)
 	}
 }
+
+func TestGraphQLTellsWhoseATokenIs(t *testing.T) {
+	s := ghtest.New(t)
+	for _, url := range []string{s.URL() + "/graphql", s.URL() + "/api/graphql"} {
+		code, _, body := send(t, "POST", url, s.Token("fork"), `{"query":"query{viewer{login}}"}`)
+		if code != http.StatusOK || body != `{"data":{"viewer":{"login":"github-actions[bot]"}}}` {
+			t.Errorf("%s: %d %s", url, code, body)
+		}
+	}
+	if s.ConcurrentWrites() != 0 {
+		t.Error("a query counts as a write")
+	}
+}

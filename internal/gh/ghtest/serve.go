@@ -46,7 +46,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	c := &call{s: s, r: r, base: s.url, query: r.URL.Query(), asks: map[string]bool{}, body: body}
 	c.entry = Request{Time: s.now(), Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Body: string(body), Conditional: r.Header.Get("If-None-Match") != ""}
-	defer s.enter(r.Method)()
+	defer s.enter(r)()
 	if err != nil {
 		c.breach(w, fmt.Errorf("reading the body: %w", err))
 		return
@@ -54,6 +54,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, enterprise := strings.CutPrefix(r.URL.EscapedPath(), enterprisePrefix)
 	if enterprise {
 		c.base += enterprisePrefix
+	}
+	if path == "/api"+graphqlPath {
+		path = graphqlPath
 	}
 	c.entry.Path = path
 	route, vars, err := s.contract.find(r.Method, path)
@@ -90,8 +93,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // enter counts the writes that are in flight.
-func (s *Server) enter(method string) (leave func()) {
-	if method == http.MethodGet {
+func (s *Server) enter(r *http.Request) (leave func()) {
+	if r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, graphqlPath) {
 		return func() {}
 	}
 	s.mu.Lock()
@@ -214,6 +217,9 @@ func (c *call) headers(rep reply) http.Header {
 	h.Set("Date", c.s.now().UTC().Format(http.TimeFormat))
 	h.Set("X-Github-Request-Id", "FAKE:1:2:3:4")
 	h.Set("X-Github-Media-Type", "github.v3; format=json")
+	if strings.HasSuffix(c.base, enterprisePrefix) {
+		h.Set("X-Github-Enterprise-Version", enterpriseVersion)
+	}
 	c.s.mu.Lock()
 	if c.token != nil {
 		limit, used := c.token.limit(), c.token.Used

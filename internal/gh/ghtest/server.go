@@ -11,7 +11,10 @@ import (
 )
 
 // enterprisePrefix is where GitHub Enterprise Server has its API.
-const enterprisePrefix = "/api/v3"
+const (
+	enterprisePrefix  = "/api/v3"
+	enterpriseVersion = "3.19.0"
+)
 
 // Server is a fake GitHub. All its methods may be called from any goroutine.
 type Server struct {

@@ -70,7 +70,7 @@ func TestAnUnsoundRequestFailsTheTest(t *testing.T) {
 	for name, tc := range map[string]struct{ method, path, body, want string }{
 		"an unknown path":              {"GET", "/repos/acme/widgets/pull/7", "", "no path like /repos/acme/widgets/pull/7"},
 		"a method it does not have":    {"PUT", "/repos/acme/widgets/pulls/7", "", "no PUT of"},
-		"GraphQL":                      {"POST", "/graphql", `{"query":"{viewer{login}}"}`, "no path like /graphql"},
+		"GraphQL":                      {"POST", "/graphql", `{"query":"{repository{id}}"}`, "/query: "},
 		"another repository":           {"GET", "/repos/acme/gadgets/pulls", "", "repository acme/gadgets is not in the state"},
 		"a word where a number goes":   {"GET", "/repos/acme/widgets/pulls/seven", "", "request: "},
 		"an undeclared query":          {"GET", "/repos/acme/widgets/pulls?status=open", "", `no query parameter "status"`},

@@ -46,6 +46,9 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 	if err := doc.Validate(context.Background(), openapi3.DisableExamplesValidation()); err != nil {
 		return nil, fmt.Errorf("checking GitHub's description: %w", err)
 	}
+	if err := addGraphQL(doc); err != nil {
+		return nil, err
+	}
 	c := &contract{doc: doc, examples: map[string]any{}}
 	for path := range doc.Paths.Map() {
 		c.templates = append(c.templates, compile(path))
