@@ -282,6 +282,16 @@ func TestToPullIsForReportsThatWereMeasuredHere(t *testing.T) {
 	if err != nil || !strings.Contains(out.Page, "Out of date") {
 		t.Errorf("a stale one: %+v, %v", out, err)
 	}
+	old := regression()
+	old.Check.Head.SHA = otherSHA
+	out, err = ToPull(t.Context(), f, 5, "", []report.Part{{Report: old}}, Options{Check: "by hand"})
+	if err != nil || !strings.Contains(out.Page, "Out of date") {
+		t.Errorf("one of an older commit, by hand: %+v, %v", out, err)
+	}
+	out, err = ToPull(t.Context(), f, 5, "", parts, Options{Check: "by hand, again"})
+	if err != nil || strings.Contains(out.Page, "Out of date") {
+		t.Errorf("one of the present commit, by hand: %+v, %v", out, err)
+	}
 	out, err = ToPull(t.Context(), f, 5, "", []report.Part{{Report: sample()}}, Options{Check: "unit tests"})
 	if err != nil || !strings.Contains(out.Page, "green") {
 		t.Errorf("a green one: %+v, %v", out, err)

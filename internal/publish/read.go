@@ -105,10 +105,10 @@ func problem(err error) string {
 
 // readOne reads and checks one artifact. size is what was unpacked.
 func readOne(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, a gh.Artifact, room int) (r triage.Report, size int, err error) {
-	switch {
-	case a.RunID != run.ID || a.HeadSHA != run.HeadSHA || a.HeadRepoID != run.HeadRepoID:
-		return r, 0, errElsewhere
-	case a.Expired:
+	if err := a.Of(run); err != nil {
+		return r, 0, fmt.Errorf("%w: %w", err, errElsewhere)
+	}
+	if a.Expired {
 		return r, 0, gh.ErrGone
 	}
 	files, err := g.ReadArtifact(ctx, a, []string{file}, gh.Limits{})

@@ -23,20 +23,34 @@ type target struct {
 }
 
 // ToPull writes a page about reports that were measured here, or given by hand.
-// sha is the head of the pull request that they are about, empty for its present one.
+// sha is the head of the pull request that they are about; when it is empty the
+// reports tell, for whoever gives them by hand.
 func ToPull(ctx context.Context, g GitHub, number int, sha string, parts []report.Part, o Options) (Outcome, error) {
 	pull, err := g.Pull(ctx, number)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if sha == "" {
-		sha = pull.Head.SHA
+		sha = about(ctx, g, pull, parts)
 	}
 	if pull.State != "open" {
 		return Outcome{Said: fmt.Sprintf("pull request %d is closed", number), Page: page(parts, o, pull.Fork()), Reports: reports(parts)}, nil
 	}
 	t := target{pull: pull, sha: sha, stale: pull.Stale(sha), passed: !red(parts)}
 	return write(ctx, g, t, parts, Outcome{Reports: reports(parts)}, o)
+}
+
+// about is the head that reports are about: that of the pull request, unless
+// they measured a commit that does not contain it.
+func about(ctx context.Context, g GitHub, pull gh.Pull, parts []report.Part) string {
+	for _, p := range parts {
+		sha := p.Report.Check.Head.SHA
+		if sha == pull.Head.SHA || sha == pull.MergeSHA || !isSHA(sha) || contains(ctx, g, sha, pull.Head.SHA) == nil {
+			continue
+		}
+		return sha
+	}
+	return pull.Head.SHA
 }
 
 // write decides what the comment is to say, and writes it.
