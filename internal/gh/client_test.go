@@ -220,3 +220,41 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 		t.Errorf("%d requests for three pages", n)
 	}
 }
+
+func TestTheRepository(t *testing.T) {
+	f := newFake(t, "workflow")
+	r, err := f.Repo(ctx)
+	if want := (Repo{1001, "acme", "widgets", "main", false}); err != nil || r != want || r.FullName() != "acme/widgets" {
+		t.Errorf("%+v %v", r, err)
+	}
+	f.Fail("GET /repos/{owner}/{repo}", ghtest.Answer(404, "Not Found"))
+	if _, err := f.Repo(ctx); !errors.Is(err, ErrNotFound) {
+		t.Errorf("not there: %v", err)
+	}
+}
+
+func TestForeignTextIsFitToBePrinted(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":                        "plain",
+		"a\nb\tc\r":                    "a b c",
+		"\x1b[31mred\x00\u202e\u200b":  "[31mred",
+		"\xff\ufffd":                   "",
+		"x\u2028y":                     "xy",
+		strings.Repeat("ü", 200):       strings.Repeat("ü", 150) + "…",
+		"a" + strings.Repeat("ü", 200): "a" + strings.Repeat("ü", 149) + "…",
+	} {
+		if got := oneLine(in); got != want {
+			t.Errorf("%q is printed as %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestARefusalNamesTheFields(t *testing.T) {
+	f := newFake(t, "workflow")
+	f.Fail("GET /repos/{owner}/{repo}/pulls/{pull_number}", ghtest.Fault{Status: 422, Body: `{"message":"Validation Failed","documentation_url":"https://docs.github.com/rest",
+		"errors":[{"resource":"Issue","field":"body","code":"custom","message":"is too long"},{"code":"b"},{"code":"c"},{"code":"d"}]}`})
+	_, err := f.Pull(ctx, 7)
+	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "Validation Failed (Issue body custom is too long) (b) (c)") || strings.Contains(err.Error(), "(d)") {
+		t.Errorf("%v", err)
+	}
+}

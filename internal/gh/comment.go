@@ -58,14 +58,15 @@ type Result struct {
 	ID     int64  // of the comment, or the issue's number
 	URL    string // for people
 	// Surplus are URLs of further texts of ours with the same marker; they are
-	// left alone, the oldest is the one kept up to date.
+	// left alone, and the oldest is the one kept up to date.
 	Surplus []string
 }
 
 // Upsert brings the comment of ours on a pull request (or issue) up to date. Ours is
 // what starts with the marker **and** was written by [Client.Login]: anybody
 // may paste a marker. Nothing is sent when the text is the same. A body of more
-// than [CommentLimit] characters is [ErrTooLong], before anything is sent.
+// than [CommentLimit] characters is [ErrTooLong], before anything is sent. Of
+// two processes that create it at once, one comment remains.
 func (c *Client) Upsert(ctx context.Context, number int, w Comment) (Result, error) {
 	body, err := marked(w.Marker, w.Body)
 	if err != nil {
@@ -151,7 +152,7 @@ func (c *Client) create(ctx context.Context, number int, marker, body string) (R
 		k, res, err := c.api.Issues.CreateComment(ctx, c.owner, c.name, number, &github.IssueComment{Body: &body})
 		err = c.fail(op{doing: fmt.Sprintf("writing a comment on #%d", number), needs: "pull-requests: write"}, res, err)
 		if err == nil {
-			return Result{Action: Created, ID: k.GetID(), URL: k.GetHTMLURL()}, nil
+			return c.settle(ctx, number, marker, body, Result{Action: Created, ID: k.GetID(), URL: k.GetHTMLURL()})
 		}
 		if !errors.Is(err, ErrUnavailable) || attempt == repeats {
 			return Result{}, err
@@ -170,6 +171,23 @@ func (c *Client) create(ctx context.Context, number int, marker, body string) (R
 			return r, eerr
 		}
 	}
+}
+
+// settle looks whether another process, as the next leg of a matrix, wrote its
+// comment while we wrote ours. The oldest stays, and whoever made a younger one
+// takes it away: so all agree without a lock.
+func (c *Client) settle(ctx context.Context, number int, marker, body string, made Result) (Result, error) {
+	mine, err := c.ownComments(ctx, number, marker)
+	if err != nil || len(mine) < 2 || mine[0].ID == made.ID {
+		return made, nil // ours is written, that is what was asked for
+	}
+	if r, err := c.edit(ctx, mine[:1], body); err == nil {
+		if _, err := c.api.Issues.DeleteComment(ctx, c.owner, c.name, made.ID); err != nil {
+			r.Surplus = append(r.Surplus, made.URL)
+		}
+		return r, nil
+	}
+	return made, nil
 }
 
 // Reply answers a comment, once: a second reply to the same comment updates

@@ -279,3 +279,32 @@ func TestReactionsAreSetOnce(t *testing.T) {
 		t.Errorf("reactions %v", got)
 	}
 }
+
+func TestTwoThatCreateAtOnceLeaveOneComment(t *testing.T) {
+	f := newFake(t, "workflow")
+	other, err := New(Options{Repo: "acme/widgets", APIURL: f.URL(), Token: f.Token("workflow"), Clock: f.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first Result
+	f.Fail(postComment, ghtest.Fault{Before: func() { // between our look and our post
+		if first, err = other.Upsert(ctx, 7, Comment{Marker: "acme/loop", Body: "leg one", Create: true}); err != nil {
+			t.Error(err)
+		}
+	}})
+	r, err := f.Upsert(ctx, 7, Comment{Marker: "acme/loop", Body: "leg two", Create: true})
+	if err != nil || r.Action != Updated || r.ID != first.ID || len(r.Surplus) != 0 {
+		t.Errorf("%+v %v, the first was %+v", r, err, first)
+	}
+	if c := f.Server.Comments(7); len(c) != 1 || !strings.HasSuffix(c[0].Body, "leg two") {
+		t.Errorf("the comments are %+v", c)
+	}
+}
+
+func TestACommentThatIsWrittenIsNoErrorWhateverComesAfter(t *testing.T) {
+	f := newFake(t, "workflow")
+	f.Fail("GET /repos/{owner}/{repo}/issues/{issue_number}/comments", ghtest.Fault{Status: 403, Skip: 1})
+	if r, err := f.Upsert(ctx, 7, ours); err != nil || r.Action != Created {
+		t.Errorf("%+v %v", r, err)
+	}
+}

@@ -120,6 +120,16 @@ func (c *Client) RunsOf(ctx context.Context, headSHA, workflow string) ([]Run, e
 	return runs, nil
 }
 
+// Job gets one job. The id of a check run that GitHub Actions made
+// ([CheckRef.App] "github-actions") is the id of its job.
+func (c *Client) Job(ctx context.Context, id int64) (Job, error) {
+	j, res, err := c.api.Actions.GetWorkflowJobByID(ctx, c.owner, c.name, id)
+	if err != nil {
+		return Job{}, c.fail(op{doing: fmt.Sprintf("getting job %d of %s", id, c.full()), needs: "actions: read"}, res, err)
+	}
+	return job(j), nil
+}
+
 // FailedJobs lists the jobs of an attempt that failed or timed out; attempt 0
 // is the latest. Jobs that still run or were cancelled are not in it.
 func (c *Client) FailedJobs(ctx context.Context, runID int64, attempt int) ([]Job, error) {

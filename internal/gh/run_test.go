@@ -135,6 +135,20 @@ func TestTheFailedJobsOfAnAttempt(t *testing.T) {
 	}
 }
 
+func TestTheCheckRunOfAJobIsTheJob(t *testing.T) {
+	f := newFake(t, "workflow")
+	e, err := ParseEvent("check_run", f.State().CheckEvent(421))
+	if err != nil || e.Check.App != "github-actions" || e.Check.Conclusion != "failure" {
+		t.Fatalf("%+v %v", e.Check, err)
+	}
+	if j, err := f.Job(ctx, e.Check.ID); err != nil || j.RunID != 42 || j.Name != "test" {
+		t.Errorf("%+v %v", j, err)
+	}
+	if _, err := f.Job(ctx, 1); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a job that is not there: %v", err)
+	}
+}
+
 func TestAJobsLogIsDownloadedWithoutTheToken(t *testing.T) {
 	f := newFake(t, "workflow")
 	var b bytes.Buffer
@@ -291,6 +305,9 @@ func TestTheMergeBaseAndTheChangedFiles(t *testing.T) {
 	files, more, err := f.ChangedFiles(ctx, "main", ghtest.SHA("head"))
 	if err != nil || more || !slices.Equal(files, []string{"outbox.go"}) {
 		t.Errorf("%v %v %v", files, more, err)
+	}
+	if _, _, err := f.ChangedFiles(ctx, "main", ghtest.SHA("nowhere")); !errors.Is(err, ErrNotFound) {
+		t.Errorf("changes of a commit that is not there: %v", err)
 	}
 	for _, bad := range []string{"", "a b", "--upload-pack", "a...b", "x\ny", "a:b:c", "a?b"} {
 		if _, err := f.MergeBase(ctx, "main", bad); !errors.Is(err, ErrInvalid) {

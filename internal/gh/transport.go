@@ -130,8 +130,9 @@ func (t *transport) attempt(req *http.Request, body []byte) (*http.Response, err
 			r.Header.Set("Authorization", header)
 		}
 	}
+	var known cached
 	if t.cache != nil {
-		t.cache.ask(r)
+		known = t.cache.ask(r)
 	}
 	res, err := t.base.RoundTrip(r)
 	if err != nil {
@@ -148,7 +149,7 @@ func (t *transport) attempt(req *http.Request, body []byte) (*http.Response, err
 	res.Body = io.NopCloser(bytes.NewReader(data))
 	res.Request = req
 	if t.cache != nil {
-		return t.cache.answer(req, res, data), nil
+		return t.cache.answer(req, res, data, known), nil
 	}
 	return res, nil
 }

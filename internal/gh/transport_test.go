@@ -391,3 +391,88 @@ func TestAHostThatIsNotThereIsUnavailable(t *testing.T) {
 		t.Errorf("a write that was never sent may be repeated; waited %v", got)
 	}
 }
+
+func TestTheMachinesClockWaitsAndEnds(t *testing.T) {
+	var k systemClock
+	start := k.Now()
+	if err := k.Sleep(ctx, 5*time.Millisecond); err != nil || k.Now().Sub(start) < 5*time.Millisecond {
+		t.Errorf("Sleep: %v after %v", err, k.Now().Sub(start))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	time.AfterFunc(5*time.Millisecond, cancel)
+	if err := k.Sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if err := k.Sleep(ctx, -1); !errors.Is(err, context.Canceled) {
+		t.Errorf("no wait at all: %v", err)
+	}
+}
+
+// stuck is a connection that gives no answer within the time of an attempt.
+type stuck struct{ asked atomic.Int32 }
+
+func (s *stuck) RoundTrip(*http.Request) (*http.Response, error) {
+	s.asked.Add(1)
+	return nil, context.DeadlineExceeded
+}
+
+func TestAnAttemptThatTakesTooLongIsNotTheCallersDeadline(t *testing.T) {
+	var s stuck
+	c, _ := served(t, nil, func(o *Options) { o.HTTP = &http.Client{Transport: &s} })
+	_, err := c.Pull(ctx, 7)
+	if !errors.Is(err, ErrUnavailable) || s.asked.Load() != 1+repeats {
+		t.Errorf("%v after %d attempts", err, s.asked.Load())
+	}
+	over, cancel := context.WithDeadline(ctx, time.Now().Add(-time.Second))
+	defer cancel()
+	if _, err := c.Pull(over, 7); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnavailable) {
+		t.Errorf("the caller's own: %v", err)
+	}
+}
+
+func TestAnAnswerForgottenMeanwhileIsStillGiven(t *testing.T) {
+	var n int
+	var forget func()
+	c, _ := served(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Etag", `"x"`)
+		if n++; r.Header.Get("If-None-Match") != "" {
+			forget()
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, `{"number":7}`)
+	})
+	store := c.api.Client().Transport.(*transport).cache
+	forget = func() {
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		clear(store.known)
+	}
+	for range 2 {
+		if p, err := c.Pull(ctx, 7); err != nil || p.Number != 7 {
+			t.Errorf("%v %v", p, err)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestDownloadsHopWithinTLS(t *testing.T) {
+	secure, plain := httptest.NewRequest("GET", "https://a/x", nil), httptest.NewRequest("GET", "http://a/x", nil)
+	for _, c := range []struct {
+		to   *http.Request
+		via  []*http.Request
+		well bool
+	}{
+		{secure, []*http.Request{secure}, true},
+		{plain, []*http.Request{plain}, true},
+		{secure, []*http.Request{plain}, true},
+		{plain, []*http.Request{secure}, false},
+		{secure, []*http.Request{secure, secure, secure}, false},
+	} {
+		if err := downloadRedirect(c.to, c.via); (err == nil) != c.well {
+			t.Errorf("%s after %d hops: %v", c.to.URL, len(c.via), err)
+		}
+	}
+}
