@@ -107,16 +107,21 @@ func newRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report, c
 	if err := sess.find(ctx, f, &c, p); err != nil {
 		return none, noCfg, err
 	}
-	shard, err := c.takeShard(f.shard, nil)
+	past, err := readPast(ctx, f.history, sess.ws.RepoName())
+	if err != nil {
+		return none, noCfg, err
+	}
+	shard, err := c.takeShard(f.shard, past.Durations())
 	if err != nil {
 		return none, noCfg, err
 	}
 	sess.addReach(ctx, c.failures)
+	sess.addPast(past, &c)
 	header, err := sess.header(c)
 	if err != nil {
 		return none, noCfg, err
 	}
-	header.Plan.Shard = shard
+	header.Plan.Shard, header.Substrate = shard, past.Substrates(c.failures)
 	uncommitted, err := sess.headDigest()
 	if err != nil {
 		return none, noCfg, err

@@ -26,6 +26,7 @@ type measureFlags struct {
 	setup            []string
 	noWait           bool
 	shard            string
+	history          string
 	command          []string
 	// settings are the keys of the configuration that were given as flags.
 	settings config.Config
@@ -49,6 +50,7 @@ func (f *measureFlags) register(c *cobra.Command) {
 	fl.StringArrayVar(&f.setup, "setup", nil, "a command that makes a fresh tree ready, run in both (`COMMAND`, repeatable)")
 	fl.BoolVar(&f.noWait, "no-wait", false, "fail when another triagebot runs on this machine, instead of waiting")
 	fl.StringVar(&f.shard, "shard", "", "measure one part of the failing tests only (`INDEX/SHARDS`); merge joins the reports")
+	fl.StringVar(&f.history, "history", "", "earlier reports, as a prior that is printed (`DIR`)")
 	addSettings(fl, &f.settings)
 }
 

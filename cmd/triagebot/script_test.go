@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"truncate":  cmdTruncate,
 			"ample":     cmdAmple,
 			"repeat":    cmdRepeat,
+			"night":     cmdNight,
 		},
 	}
 	testscript.Run(t, p)

@@ -153,7 +153,7 @@ func (r *Record) add(rep triage.Report) {
 		}
 		told := false
 		for _, tally := range e.Tallies {
-			if !tally.Arm.Plain() || !onMain(rep, tally.Arm.Side) || tally.N() == 0 {
+			if !tally.Arm.Plain() || !rep.Check.OfMain(tally.Arm.Side) || tally.N() == 0 {
 				continue
 			}
 			told = true
@@ -169,14 +169,6 @@ func (r *Record) add(rep triage.Report) {
 	}
 	r.addDurations(rep)
 	r.addCompanies(rep)
-}
-
-// onMain reports whether the runs of a side were of the code without a change.
-func onMain(r triage.Report, s triage.Side) bool {
-	if s == triage.Base {
-		return !r.Check.Base.Dirty
-	}
-	return r.Check.Head.SHA == r.Check.Base.SHA && !r.Check.Head.Dirty
 }
 
 // place is where a signature was seen.
@@ -230,7 +222,7 @@ func (r *Record) addDurations(rep triage.Report) {
 func (r *Record) addCompanies(rep triage.Report) {
 	var trials []triage.Trial
 	for _, t := range rep.Trials {
-		if t.Arm.Plain() && onMain(rep, t.Arm.Side) && t.Arm.Scope != triage.Alone {
+		if t.Arm.Plain() && rep.Check.OfMain(t.Arm.Side) && t.Arm.Scope != triage.Alone {
 			trials = append(trials, t)
 		}
 	}

@@ -33,3 +33,12 @@ type Half struct {
 	Red  int `json:"red"`
 	Runs int `json:"runs"`
 }
+
+// OfMain reports whether the runs of a side were of the code without a change:
+// those on base, and those on head of a sweep, whose two trees are one.
+func (c Check) OfMain(s Side) bool {
+	if s == Base {
+		return !c.Base.Dirty
+	}
+	return c.Head.SHA == c.Base.SHA && !c.Head.Dirty
+}
