@@ -120,12 +120,19 @@ func TestFailedJobsRunAgainInANewAttempt(t *testing.T) {
 	if first.GetConclusion() != "failure" {
 		t.Errorf("the first attempt is %s now", first.GetConclusion())
 	}
-	got := map[string]string{}
-	for _, j := range must(c.Actions.ListWorkflowJobs(ctx, owner, repo, 42, nil))(t).Jobs {
-		got[j.GetName()] = j.GetStatus()
+	type job struct {
+		status  string
+		attempt int64
 	}
-	if diff := cmp.Diff(map[string]string{"test": "queued", "lint": "completed"}, got); diff != "" {
+	got := map[string]job{}
+	for _, j := range must(c.Actions.ListWorkflowJobs(ctx, owner, repo, 42, nil))(t).Jobs {
+		got[j.GetName()] = job{j.GetStatus(), j.GetRunAttempt()}
+	}
+	if diff := cmp.Diff(map[string]job{"test": {"queued", 2}, "lint": {"completed", 1}}, got, cmp.AllowUnexported(job{})); diff != "" {
 		t.Error(diff)
+	}
+	if all := must(c.Actions.ListWorkflowJobs(ctx, owner, repo, 42, &github.ListWorkflowJobsOptions{Filter: "all"}))(t); len(all.Jobs) != 3 {
+		t.Errorf("of all attempts there are %d jobs, want test twice and lint", len(all.Jobs))
 	}
 	if diff := cmp.Diff([]ghtest.Rerun{{By: "github-actions[bot]", Kind: "failed", Run: 42, Attempt: 2}}, s.State().Reruns); diff != "" {
 		t.Error(diff)

@@ -41,6 +41,12 @@ func newKey(t *testing.T) key {
 // jwt signs what an App shows.
 func jwt(t *testing.T, k key, issuer string, now time.Time, life time.Duration) string {
 	t.Helper()
+	return signed(t, k, "RS256", issuer, now, life)
+}
+
+// signed is a JWT that names an algorithm; it is signed as RS256 has it.
+func signed(t *testing.T, k key, alg, issuer string, now time.Time, life time.Duration) string {
+	t.Helper()
 	part := func(v any) string {
 		text, err := json.Marshal(v)
 		if err != nil {
@@ -48,7 +54,7 @@ func jwt(t *testing.T, k key, issuer string, now time.Time, life time.Duration) 
 		}
 		return base64.RawURLEncoding.EncodeToString(text)
 	}
-	text := part(map[string]string{"alg": "RS256", "typ": "JWT"}) + "." + part(map[string]any{"iss": issuer, "iat": now.Unix(), "exp": now.Add(life).Unix()})
+	text := part(map[string]string{"alg": alg, "typ": "JWT"}) + "." + part(map[string]any{"iss": issuer, "iat": now.Unix(), "exp": now.Add(life).Unix()})
 	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, k.private, crypto.SHA256, sum[:])
 	if err != nil {
@@ -111,6 +117,7 @@ func TestAWrongJWTIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct{ token, message string }{
 		"of another App":     {jwt(t, k, "5001", now, time.Minute), "'Issuer' claim"},
 		"of another key":     {jwt(t, newKey(t), "5000", now, time.Minute), "could not be decoded"},
+		"another algorithm":  {signed(t, k, "RS384", "5000", now, time.Minute), "could not be decoded"},
 		"signed by nobody":   {none, "could not be decoded"},
 		"expired":            {jwt(t, k, "5000", now.Add(-time.Hour), time.Minute), "'Expiration time'"},
 		"good for too long":  {jwt(t, k, "5000", now, time.Hour), "too far in the future"},

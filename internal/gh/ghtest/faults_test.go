@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -116,6 +118,9 @@ func TestABrokenConnectionIsNoAnswer(t *testing.T) {
 			_, _, err := as(t, s, "workflow").Issues.CreateComment(context.Background(), owner, repo, 7, &github.IssueComment{Body: github.String("one")})
 			if err == nil || status(err) != 0 {
 				t.Errorf("the client is told %v", err)
+			}
+			if reset := errors.Is(err, syscall.ECONNRESET); reset != (tc.fault.TruncateAt == 0) && runtime.GOOS != "windows" {
+				t.Errorf("a reset connection: %v, told as %v", reset, err)
 			}
 			if got := len(s.Comments(7)); got != tc.made {
 				t.Errorf("%d comments were made, want %d", got, tc.made)

@@ -111,6 +111,16 @@ func TestPullRequestsOfAForkAndOfTheRepository(t *testing.T) {
 	}
 }
 
+func TestPullRequestsOfACommitLeaveForksOut(t *testing.T) {
+	s := ghtest.New(t)
+	c, ctx := as(t, s, "fork"), context.Background()
+	for name, want := range map[string]int{"head": 1, "fork-head": 0, "base": 0} {
+		if got := must(c.PullRequests.ListPullRequestsWithCommit(ctx, owner, repo, ghtest.SHA(name), nil))(t); len(got) != want {
+			t.Errorf("%s has %d pull requests, want %d", name, len(got), want)
+		}
+	}
+}
+
 func TestADeletedForkHasNoRepository(t *testing.T) {
 	s := ghtest.New(t)
 	s.Update(func(st *ghtest.State) { st.Pulls[1].Head.Repo = 0 })

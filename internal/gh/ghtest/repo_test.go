@@ -60,7 +60,14 @@ func TestTheMergeBaseComesFromTheGraph(t *testing.T) {
 			}
 		})
 	}
-	s.Update(func(st *ghtest.State) { st.Commits = append(st.Commits, ghtest.Commit{SHA: ghtest.SHA("orphan")}) })
+	s.Update(func(st *ghtest.State) {
+		st.Commits = append(st.Commits, ghtest.Commit{SHA: ghtest.SHA("orphan")},
+			ghtest.Commit{SHA: ghtest.SHA("step"), Parents: []string{ghtest.SHA("base")}},
+			ghtest.Commit{SHA: ghtest.SHA("octopus"), Parents: []string{ghtest.SHA("root"), ghtest.SHA("step")}})
+	})
+	if got := must(c.Repositories.CompareCommits(ctx, owner, repo, "main", ghtest.SHA("octopus"), nil))(t); got.GetMergeBaseCommit().GetSHA() != ghtest.SHA("base") {
+		t.Errorf("the merge base is the nearest by steps, %s, and not the youngest", got.GetMergeBaseCommit().GetSHA())
+	}
 	if _, _, err := c.Repositories.CompareCommits(ctx, owner, repo, "main", ghtest.SHA("orphan"), nil); status(err) != http.StatusNotFound || !strings.Contains(err.Error(), "No common ancestor") {
 		t.Errorf("unrelated histories: %v", err)
 	}

@@ -171,7 +171,8 @@ func TestAFaultMustBeAnErrorThatGitHubGives(t *testing.T) {
 		"no JSON":               {Status: http.StatusForbidden, Body: "no"},
 		"no message":            {Status: http.StatusForbidden, Body: `{"error":"no"}`},
 		"a message of no text":  {Status: http.StatusConflict, Body: `{"message":7}`},
-		"a success it lacks":    {Status: http.StatusAccepted, Body: `{}`},
+		"a link of no text":     {Status: http.StatusForbidden, Body: `{"message":"no","documentation_url":7}`},
+		"a success it lacks":    {Status: http.StatusAccepted, Body: `{"message":"yes"}`},
 		"a declared one, wrong": {Status: http.StatusUnprocessableEntity, Body: `{"message":"x","documentation_url":"x","errors":"no list"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,6 +184,16 @@ func TestAFaultMustBeAnErrorThatGitHubGives(t *testing.T) {
 				t.Errorf("the test fails with %q", got)
 			}
 		})
+	}
+}
+
+func TestARedirectLeadsSomewhere(t *testing.T) {
+	w := &witness{TB: t}
+	s := ghtest.New(w)
+	s.Fail("GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs", ghtest.Fault{Status: http.StatusFound})
+	send(t, "GET", s.URL()+"/repos/acme/widgets/actions/jobs/421/logs", s.Token("workflow"), "")
+	if got := w.end(); !strings.Contains(got, "no Location") {
+		t.Errorf("the test fails with %q", got)
 	}
 }
 
