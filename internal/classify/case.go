@@ -17,6 +17,10 @@ type Case struct {
 	// Causes has, for each rung that a [StepExplain] named, what the search for
 	// its cause came to; nil when it ended without one.
 	Causes map[string]*triage.Cause
+	// Polluted is set once a [StepPolluter] was carried out; Polluters is what it found, nil for
+	// nothing.
+	Polluted  bool
+	Polluters *triage.Polluters
 	// Detector is a detector of data races that the suite does not use itself and
 	// that is to be had here ("race"); empty for none.
 	Detector string
@@ -55,9 +59,12 @@ const (
 	StepScope
 	// StepDetect: a run under the detector.
 	StepDetect
+	// StepPolluter: the caller looks for the tests after which the target fails
+	// and enters them into [Case.Polluters].
+	StepPolluter
 )
 
-var stepNames = [...]string{"done", "plain", "ladder", "confirm", "explain", "scope", "detect"}
+var stepNames = [...]string{"done", "plain", "ladder", "confirm", "explain", "scope", "detect", "polluter"}
 
 // String is the step's name for progress lines.
 func (k StepKind) String() string {

@@ -157,9 +157,9 @@ func (v *view) newInPackage(a *arm) (d decision, ok bool) {
 	case !v.c.PackageScope, a.givenUp(v.p), a.N() > 0 && a.Same == 0:
 		return decision{}, false
 	case a.Same > 0 && a.Pass > 0:
-		return v.introduced(pair{a, v.arm(a.Arm.On(triage.Base))}, triage.ReasonNewTest, triage.ReasonOrder), true
+		return v.polluted(a, v.introduced(pair{a, v.arm(a.Arm.On(triage.Base))}, triage.ReasonNewTest, triage.ReasonOrder)), true
 	case a.N() >= v.p.BrokenRounds:
-		return v.regression(pair{a, v.arm(a.Arm.On(triage.Base))}, triage.ReasonNewTest, triage.ReasonOrder), true
+		return v.polluted(a, v.regression(pair{a, v.arm(a.Arm.On(triage.Base))}, triage.ReasonNewTest, triage.ReasonOrder)), true
 	}
 	return run(Step{Kind: StepScope, Requests: []triage.Request{v.request(a.Arm, triage.Measure)}}), true
 }

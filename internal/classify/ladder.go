@@ -2,6 +2,7 @@ package classify
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -270,6 +271,24 @@ func (v *view) scope(plain pair) (d decision, ok bool) {
 	case undecided, mixed, quiet:
 		return run(v.round(StepScope, p)), true
 	default:
-		return v.settled(r, p, triage.ReasonOrder), true
+		return v.polluted(p.head, v.settled(r, p, triage.ReasonOrder)), true
 	}
+}
+
+// polluted has the tests looked for after which the target fails, before what is
+// said of one that depends on them; the search changes nothing in the verdict.
+func (v *view) polluted(head *arm, d decision) decision {
+	switch {
+	case !d.final || !slices.Contains(d.verdict.Reasons, triage.ReasonOrder):
+		return d
+	case v.c.Polluted:
+		d.verdict.Polluters = v.c.Polluters
+		return d
+	}
+	for _, t := range head.counted {
+		if len(t.Before) > 0 {
+			return run(Step{Kind: StepPolluter})
+		}
+	}
+	return d
 }

@@ -250,8 +250,11 @@ func (c *check) step(ctx context.Context, i int, step classify.Step) error {
 	if c.in.Observer != nil {
 		c.in.Observer.Measuring(t.c.Red.Target, i+1, len(c.targets), c.doing(step))
 	}
-	if step.Kind == classify.StepExplain {
+	switch step.Kind {
+	case classify.StepExplain:
 		return c.explain(ctx, t, step.Rung)
+	case classify.StepPolluter:
+		return c.findPolluters(ctx, t)
 	}
 	for _, req := range step.Requests {
 		tr, err := c.trial(ctx, t, req)
@@ -280,6 +283,8 @@ func (c *check) doing(step classify.Step) string {
 		return "with its whole package"
 	case classify.StepDetect:
 		return "under the race detector"
+	case classify.StepPolluter:
+		return "looking for the test that it fails after"
 	}
 	return ""
 }

@@ -31,7 +31,7 @@ type Recorded struct {
 func (r *Recorded) Run(ctx context.Context, req triage.Request, plan *triage.LagPlan) (triage.Trial, error) {
 	if r.used < len(r.Trials) {
 		t := r.Trials[r.used]
-		if t.Request == req {
+		if t.Request.Equal(req) {
 			r.used++
 			return t, nil
 		}

@@ -35,6 +35,9 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 			add("What to do", sentence(quote(v.Cause.Advice)))
 		}
 	}
+	if v.Polluters != nil {
+		add("Fails after", polluters(*v.Polluters)...)
+	}
 	if v.Settle != "" {
 		add("What would settle it", sentence(quote(v.Settle)))
 	}
@@ -55,6 +58,42 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 		out = append(out, section{title: "Reproduce", command: command(v.Reproduce)})
 	}
 	return append(out, failureSection(r, w)...)
+}
+
+// maxPolluters bounds the tests that are named.
+const maxPolluters = 5
+
+// polluters names the tests after which the target fails.
+func polluters(p triage.Polluters) []prose {
+	names := make([]prose, 0, maxPolluters)
+	for _, t := range p.Tests[:min(len(p.Tests), maxPolluters)] {
+		names = append(names, say(name(t)))
+	}
+	line := say("It fails when ", list(names))
+	if more := len(p.Tests) - len(names); more > 0 {
+		line = append(line, say(fmt.Sprintf(" and %d more", more))...)
+	}
+	verb := " runs"
+	if len(p.Tests) > 1 {
+		verb = " run"
+	}
+	line = append(line, say(fmt.Sprintf("%s before it in the same process, and no other of the %d that do in its package (%d of %d runs).", verb, p.Of, p.Red, p.Runs))...)
+	if len(p.Tests) > 1 {
+		return []prose{line, say("No half of these is enough by itself.")}
+	}
+	return []prose{line}
+}
+
+// list joins names by commas.
+func list(names []prose) prose {
+	var out prose
+	for i, n := range names {
+		if i > 0 {
+			out = append(out, say(", ")...)
+		}
+		out = append(out, n...)
+	}
+	return out
 }
 
 // reachText says what the changed files have to do with the test. It is a hint

@@ -142,6 +142,8 @@ func validVerdict(r triage.Report, v triage.Verdict) error {
 		return fmt.Errorf(".trial: there is no trial %d", v.Trial)
 	case v.Bound.RateLow > v.Bound.RateHigh:
 		return fmt.Errorf(".bound.rate_low: %v is above rate_high, %v", v.Bound.RateLow, v.Bound.RateHigh)
+	case v.Polluters != nil && (v.Polluters.Red > v.Polluters.Runs || len(v.Polluters.Tests) > v.Polluters.Of):
+		return fmt.Errorf(".polluters: %d red of %d runs, %d tests of %d", v.Polluters.Red, v.Polluters.Runs, len(v.Polluters.Tests), v.Polluters.Of)
 	case v.Cause == nil:
 		return nil
 	}

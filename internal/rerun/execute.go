@@ -45,7 +45,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	defer RemoveAll(m.dir)
 	spec := triage.RunSpec{
 		Prepared: p, Tree: r.cfg.Trees[t.Arm.Side], Target: t.Target, Scope: t.Arm.Scope,
-		Seed: t.Seed, Timeout: r.cfg.Timeout, Detector: t.Arm.Detector,
+		Seed: t.Seed, With: t.With, Timeout: r.cfg.Timeout, Detector: t.Arm.Detector,
 	}
 	env, err := trialEnv(m, plan)
 	if err != nil {
@@ -170,6 +170,7 @@ func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, 
 		*t = invalid(*t, "the output could not be read: "+err.Error())
 		return nil
 	}
+	t.Before = before(*t, results)
 	for _, res := range results {
 		switch {
 		case res.Target == t.Target:

@@ -205,7 +205,7 @@ func (b bench) run(t *testing.T, req triage.Request, plan *triage.LagPlan) triag
 	if err != nil {
 		t.Fatalf("running %s: %v", req.Target, err)
 	}
-	if got.Request != req {
+	if !got.Request.Equal(req) {
 		t.Errorf("the trial is of %+v, asked for %+v", got.Request, req)
 	}
 	return got

@@ -95,6 +95,13 @@ func (w Want) check(v triage.Verdict) []string {
 			add("reasons are %v, want %q among them", v.Reasons, reason)
 		}
 	}
+	var polluters []string
+	if v.Polluters != nil {
+		polluters = v.Polluters.Tests
+	}
+	if !slices.Equal(polluters, w.Polluters) {
+		add("it fails after %v, want %v", polluters, w.Polluters)
+	}
 	switch {
 	case w.Cause == nil && v.Cause != nil:
 		add("a cause is named (%s), want none", v.Cause.Kind)

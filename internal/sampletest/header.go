@@ -62,6 +62,9 @@ type Want struct {
 	// IfBaseRed must be among them too when a plain trial on base was red.
 	IfBaseRed []triage.Reason `yaml:"if_base_red"`
 	Cause     *WantCause      `yaml:"cause"`
+	// Polluters are the tests after which it fails, all of them; empty for a test
+	// that does not depend on others.
+	Polluters []string `yaml:"polluters"`
 }
 
 // WantCause is the expected cause of a failure under lag.

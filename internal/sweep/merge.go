@@ -161,7 +161,8 @@ type joined struct {
 
 // event is what no two trials have in common.
 type event struct {
-	triage.Request
+	target   triage.Target
+	arm      triage.Arm
 	start    time.Time
 	duration float64
 }
@@ -180,7 +181,7 @@ func newJoined(first triage.Report) *joined {
 func (j *joined) add(p named) error {
 	shift := len(j.r.Trials)
 	for _, t := range p.Trials {
-		e := event{t.Request, t.Start, t.DurationMS}
+		e := event{t.Target, t.Arm, t.Start, t.DurationMS}
 		if other, ok := j.trials[e]; ok {
 			return fmt.Errorf("merging reports: trial %d of %s is in %s too: a shard was measured once and is given twice", t.Seq, p.name, other)
 		}

@@ -66,6 +66,9 @@ type RunSpec struct {
 	Scope    Scope
 	// Seed is the order seed, 0 for the source's order.
 	Seed int64
+	// With, in the package's company, are the only tests to run before the
+	// target, in this order; nil for all of the package.
+	With []string
 	// Timeout is the trial's cap; the framework's own timeout is set a little
 	// below it so that the framework can still say which test hung.
 	Timeout  time.Duration

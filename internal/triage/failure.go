@@ -79,6 +79,9 @@ type Result struct {
 	DurationMS float64 `json:"duration_ms,omitempty"`
 	// Failure is set when the outcome is red.
 	Failure *Failure `json:"failure,omitempty"`
+	// Start numbers the tests of a process from 1 as they began; 0 when that is
+	// not known. It is not recorded with the result either.
+	Start int `json:"-"`
 	// Note says why the outcome is Invalid, where the framework can tell. It is
 	// not recorded with the result but with its trial.
 	Note string `json:"-"`

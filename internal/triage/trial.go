@@ -1,6 +1,9 @@
 package triage
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Purpose is why a trial was run. Only Measure trials enter the tallies of a
 // verdict; the others find plans and name causes.
@@ -22,6 +25,14 @@ type Request struct {
 	Purpose Purpose `json:"purpose"`
 	// Seed is the order seed passed to the framework; 0 for the source's order.
 	Seed int64 `json:"seed,omitempty"`
+	// With are the tests of the package that run before the target, in this
+	// order, in place of all of them; only in the package's company.
+	With []string `json:"with,omitempty"`
+}
+
+// Equal reports whether two requests ask for the same trial.
+func (r Request) Equal(o Request) bool {
+	return r.Target == o.Target && r.Arm == o.Arm && r.Purpose == o.Purpose && r.Seed == o.Seed && slices.Equal(r.With, o.With)
 }
 
 // Leftover is a file or process that outlived its trial.
@@ -51,6 +62,9 @@ type Trial struct {
 	// that were red and are not the target (bounded).
 	Ran    int      `json:"ran"`
 	Others []Result `json:"others,omitempty"`
+	// Before are the tests of the target's package that ran before it, in order
+	// (bounded), of a red run in their company.
+	Before []string `json:"before,omitempty"`
 	// Decisions are the delays that were injected, in order (bounded;
 	// DecisionCount is their true number).
 	Decisions     []Decision `json:"decisions,omitempty"`

@@ -123,6 +123,19 @@ type Cause struct {
 	Note string `json:"note,omitempty"`
 }
 
+// Polluters are tests of the same package after which a test fails that passes
+// alone.
+type Polluters struct {
+	// Tests are their ids, in the order they run. There is one where a single one
+	// is enough.
+	Tests []string `json:"tests"`
+	// Red of Runs is how often the test failed on head after these and no others.
+	Red  int `json:"red"`
+	Runs int `json:"runs"`
+	// Of is how many tests run before it in the package.
+	Of int `json:"of"`
+}
+
 // Verdict is what is said of one red test.
 type Verdict struct {
 	Target  Target   `json:"target"`
@@ -131,6 +144,9 @@ type Verdict struct {
 	Reasons []Reason `json:"reasons,omitempty"`
 	Bound   Bound    `json:"bound"`
 	Cause   *Cause   `json:"cause,omitempty"`
+	// Polluters is the least found set of tests after which it fails, for one
+	// that depends on the tests around it.
+	Polluters *Polluters `json:"polluters,omitempty"`
 	// Settle says what would decide an inconclusive one.
 	Settle string `json:"settle,omitempty"`
 	// SameAs is the measured target whose verdict this one shares.

@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,8 @@ func (a Adapter) Command(s triage.RunSpec) triage.Command {
 	}
 	if s.Scope == triage.Alone && !s.Target.IsCommand() {
 		argv = append(argv, "-test.run="+RunPattern(s.Target.Test))
+	} else if s.With != nil {
+		argv = append(argv, "-test.run="+anyOf(append(slices.Clone(s.With), topTest(RewriteName(s.Target.Test)))))
 	} else {
 		argv = append(argv, a.company(s.Seed)...)
 	}

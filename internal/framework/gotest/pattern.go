@@ -24,6 +24,15 @@ func RunPattern(test string) string {
 	return strings.Join(elems, "/")
 }
 
+// anyOf selects top-level tests by their names.
+func anyOf(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = regexp.QuoteMeta(n)
+	}
+	return "^(" + strings.Join(quoted, "|") + ")$"
+}
+
 // RewriteName is a test's name as the testing package reports it.
 func RewriteName(name string) string {
 	var b strings.Builder

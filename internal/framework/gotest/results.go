@@ -97,10 +97,25 @@ func (p *pkgRun) results(s triage.RunSpec, command *triage.Failure, failed, earl
 		}
 		out = append(out, t.result(p.target(t.name)))
 	}
+	p.number(out)
 	if command != nil && !s.Target.IsCommand() {
 		out = append(out, triage.Result{Target: command.Target, Outcome: command.Outcome, Failure: command})
 	}
 	return out
+}
+
+// number tells in which order the top-level tests began. A subtest began with
+// its parent, for only that can be run or left out.
+func (p *pkgRun) number(results []triage.Result) {
+	began := map[string]int{}
+	for i, t := range p.inOrder() {
+		if top := topTest(t.name); began[top] == 0 {
+			began[top] = i + 1
+		}
+	}
+	for i, r := range results {
+		results[i].Start = began[topTest(RewriteName(r.Target.Test))]
+	}
 }
 
 func (t *testRun) result(target triage.Target) triage.Result {

@@ -66,6 +66,15 @@ func (d Dialect) Pattern(id string) string {
 	return "^" + strings.Join(names, "(?: |"+Quote(d.Separator)+")") + "$"
 }
 
+// AnyPattern is one for any of the tests of these ids.
+func (d Dialect) AnyPattern(ids []string) string {
+	patterns := make([]string, len(ids))
+	for i, id := range ids {
+		patterns[i] = strings.TrimSuffix(strings.TrimPrefix(d.Pattern(id), "^"), "$")
+	}
+	return "^(?:" + strings.Join(patterns, "|") + ")$"
+}
+
 var special = regexp.MustCompile(`[\\^$.*+?()[\]{}|/]`)
 
 // Quote escapes what a JavaScript regular expression takes for more than itself.

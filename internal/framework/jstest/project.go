@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -256,8 +257,11 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	if r.Scope != triage.InSuite {
 		t.File = p.relative(r.Target.Package)
 	}
-	if r.Scope == triage.Alone {
+	switch {
+	case r.Scope == triage.Alone:
 		t.Test, t.Pattern = r.Target.Test, d.Pattern(r.Target.Test)
+	case r.Scope == triage.InPackage && r.With != nil && d.Package != "":
+		t.Test, t.Pattern = r.Target.Test, d.AnyPattern(append(slices.Clone(r.With), r.Target.Test))
 	}
 	c.Argv = []string{p.node()}
 	if d.Package == "" {

@@ -176,8 +176,11 @@ const cancelled = "Error: test did not finish before its parent and was cancelle
 func (s *run) results(spec triage.RunSpec, end triage.End) []triage.Result {
 	var out []triage.Result
 	own := triage.Result{Target: spec.Target}
-	for _, t := range s.order {
+	for i, t := range s.order {
 		r := triage.Result{Target: t.target, Outcome: t.outcome, DurationMS: t.ms, Failure: t.failure}
+		if s.d.Package != "" { // Node's own runner cannot be told to run just these
+			r.Start = i + 1
+		}
 		if t.running && !s.finished && !t.outcome.Red() { // the process ended in the middle of it
 			f := s.died(t.target, end)
 			r.Outcome, r.Failure = f.Outcome, &f

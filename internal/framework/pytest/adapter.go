@@ -199,6 +199,14 @@ func (a Adapter) Command(r triage.RunSpec) triage.Command {
 	}
 	c.Argv = append(c.Argv, a.Args...)
 	if r.Scope != triage.InSuite && r.Target.Package != "" {
+		if r.Scope == triage.InPackage && r.With != nil {
+			for _, test := range r.With {
+				before := r
+				before.Scope, before.Target.Test = triage.Alone, test
+				c.Argv = append(c.Argv, a.selection(before))
+			}
+			r.Scope = triage.Alone
+		}
 		c.Argv = append(c.Argv, a.selection(r))
 	}
 	return c

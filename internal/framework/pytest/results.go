@@ -36,8 +36,10 @@ func (a Adapter) Results(spec triage.RunSpec, end triage.End, output io.Reader) 
 		return nil, fmt.Errorf("reading the results of %s: %w", spec.Target, s.err)
 	}
 	var out []triage.Result
-	for _, t := range s.order {
-		out = append(out, s.result(t, end))
+	for i, t := range s.order {
+		r := s.result(t, end)
+		r.Start = i + 1
+		out = append(out, r)
 	}
 	out = withTarget(out, s.targetResult(spec, end))
 	if len(s.outside) > 0 {

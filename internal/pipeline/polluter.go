@@ -1,0 +1,103 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// polluterConfirms is how often the found tests are run again with the target.
+const polluterConfirms = 2
+
+// findPolluters looks for the tests after which the target fails, by halving
+// those that ran before it. Every probe is a trial of the record on head. What
+// needs two tests that lie in different halves ends with the last set that was
+// red: it is named as such.
+func (c *check) findPolluters(ctx context.Context, t *target) error {
+	t.c.Polluted = true
+	red, ok := lastInPackage(t.c.Trials)
+	if !ok {
+		return nil
+	}
+	s := &pollution{red: red.Failure.Signature, of: len(red.Before)}
+	s.probe = func(with []string) (bool, error) {
+		if most := t.c.MaxTrials; most > 0 && len(t.c.Trials) >= most {
+			return false, errCapped
+		}
+		tr, err := c.trial(ctx, t, triage.Request{
+			Target: t.c.Red.Target, Arm: triage.Arm{Side: triage.Head, Scope: triage.InPackage}, Purpose: triage.Explain, With: with,
+		})
+		return err == nil && tr.SameFailure(s.red), err
+	}
+	found, err := s.search(red.Before)
+	t.c.Polluters = found
+	if errors.Is(err, errCapped) {
+		err = nil
+	}
+	return err
+}
+
+// lastInPackage is head's last red run in its package whose order is known.
+func lastInPackage(trials []triage.Trial) (triage.Trial, bool) {
+	for _, tr := range slices.Backward(trials) {
+		if tr.Arm == (triage.Arm{Scope: triage.InPackage}) && len(tr.Before) > 0 && tr.Outcome.Red() && tr.Failure != nil {
+			return tr, true
+		}
+	}
+	return triage.Trial{}, false
+}
+
+// pollution is one search.
+type pollution struct {
+	red   triage.Signature
+	of    int
+	probe func(with []string) (red bool, err error)
+}
+
+// search halves the set while one half is enough, then confirms what is left.
+// It finds nothing when the whole set is not red: then it is not these tests.
+func (s *pollution) search(set []string) (*triage.Polluters, error) {
+	red, err := s.probe(set)
+	for red && err == nil && len(set) > 1 {
+		mid := len(set) / 2
+		near, far := set[mid:], set[:mid] // the nearer ones are the likelier
+		if red, err = s.probe(near); red {
+			set = near
+			continue
+		}
+		if err != nil {
+			break
+		}
+		if red, err = s.probe(far); red {
+			set = far
+			continue
+		}
+		if err == nil {
+			return s.confirm(set) // it takes tests of both halves
+		}
+	}
+	if err != nil || !red {
+		return nil, err
+	}
+	return s.confirm(set)
+}
+
+func (s *pollution) confirm(set []string) (*triage.Polluters, error) {
+	p := &triage.Polluters{Tests: set, Of: s.of}
+	for range polluterConfirms {
+		red, err := s.probe(set)
+		if err != nil {
+			return nil, err
+		}
+		p.Runs++
+		if red {
+			p.Red++
+		}
+	}
+	if p.Red == 0 {
+		return nil, nil
+	}
+	return p, nil
+}
