@@ -15,6 +15,7 @@ import (
 var (
 	truth = flag.Int("truth", 0, "measure every sample this often with the real binary; 0 measures the three of quick once")
 	only  = flag.String("sample", "", "with -truth, measure only the samples whose name matches")
+	keep  = flag.String("keep", "", "with -truth, leave the repositories and reports in this folder")
 )
 
 const (
@@ -101,7 +102,11 @@ func buildBinary(t *testing.T) string {
 // measureOnce builds the sample afresh, measures it and returns what is wrong.
 func measureOnce(t *testing.T, binary string, s Sample) (time.Duration, []string) {
 	t.Helper()
-	dir, err := os.MkdirTemp(t.TempDir(), "run")
+	parent := *keep
+	if parent == "" {
+		parent = t.TempDir()
+	}
+	dir, err := os.MkdirTemp(parent, s.Name+"-")
 	if err != nil {
 		t.Fatal(err)
 	}
