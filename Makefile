@@ -9,7 +9,7 @@ FUZZ    ?= 20s
 BENCH   ?=
 BIN     := bin/triagebot
 
-.PHONY: build demo test lint bench fuzz truth sim update refresh-openapi node-env clean
+.PHONY: build demo test lint bench fuzz truth sim update refresh-openapi node-env python-env clean
 
 build: ## build bin/triagebot
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/triagebot
@@ -41,6 +41,16 @@ node-env: ## install the pinned vitest, jest and mocha below bin
 	rm -rf $(NODEENV); mkdir -p $(NODEENV); cp $(NODEPIN)/package.json $(NODEPIN)/package-lock.json $(NODEENV)/; \
 	if npm ci --prefix $(NODEENV) --ignore-scripts --omit-lockfile-registry-resolved --no-audit --no-fund; then cp $(NODEPIN)/package-lock.json $(NODEENV)/installed; \
 	else rm -rf $(NODEENV); echo "node-env: npm ci failed, so tests that run JavaScript are skipped: see above, then make node-env"; fi
+
+# The pytest that tests start. An interpreter that the environment names is taken instead.
+PYENV := bin/pyenv
+ifndef TRIAGEBOT_TEST_PYTHON
+test truth bench: python-env
+test truth bench: export TRIAGEBOT_TEST_PYTHON = $(shell test -x $(PYENV)/bin/python3 && echo $(CURDIR)/$(PYENV)/bin/python3)
+endif
+
+python-env: ## install the pinned pytest and its plugins below bin; PYTHON names the interpreter
+	@PYTHON=$(PYTHON) .ci/python-env $(PYENV) internal/framework/pytest/testdata/requirements.txt
 
 truth: build ## every sample repository, SAMPLES times each
 	$(GO) test -count=1 -timeout 120m ./internal/sampletest -run TestTruth -truth=$(SAMPLES) -v
