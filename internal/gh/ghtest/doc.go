@@ -15,4 +15,16 @@
 // [Server.EnterpriseURL] as GitHub Enterprise Server does. It is an HTTP server
 // like any other, so a command in another process can use it too;
 // cmd/fakegithub serves a state from a file.
+//
+// # Limits
+//
+// A token needs the permission that GitHub documents for private repositories;
+// a public one is laxer about reading. Secondary rate limits come only from a
+// [Fault]. The wording of errors, the 65,536 characters of a comment, the
+// minute that a link is good for and the month in which a run can be run again
+// are not in the description: they are from GitHub's documentation and from
+// what was seen. GraphQL is not in it either; one query is answered
+// (graphql.go). Where GitHub is seen to do what the description denies, the
+// description is amended (validate.go). A field of a reply that the description
+// does not know passes, since its own examples have some.
 package ghtest

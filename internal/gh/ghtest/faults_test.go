@@ -8,10 +8,12 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-github/v62/github"
 
 	"github.com/triagebot/triagebot/internal/gh/ghtest"
@@ -169,5 +171,48 @@ func TestADownloadFails(t *testing.T) {
 	defer res.Body.Close()
 	if _, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a truncated download reads as %v", err)
+	}
+}
+
+func TestWritesInFlightAtOnceAreCounted(t *testing.T) {
+	s := ghtest.New(t)
+	c, ctx := as(t, s, "workflow"), context.Background()
+	var both sync.WaitGroup
+	both.Add(2)
+	meet := ghtest.Fault{Before: func() { both.Done(); both.Wait() }}
+	s.Fail("POST /repos/{owner}/{repo}/issues/{issue_number}/comments", meet.Repeat(2))
+	var made sync.WaitGroup
+	for range 2 {
+		made.Go(func() {
+			if _, _, err := c.Issues.CreateComment(ctx, owner, repo, 7, &github.IssueComment{Body: github.String("x")}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	made.Wait()
+	if got := s.ConcurrentWrites(); got != 2 {
+		t.Errorf("%d at once", got)
+	}
+	if got := len(s.Comments(7)); got != 2 {
+		t.Errorf("%d comments", got)
+	}
+}
+
+func TestTheJournalTellsWhoAskedWhat(t *testing.T) {
+	s := ghtest.New(t)
+	c, ctx := as(t, s, "fork"), context.Background()
+	must(c.PullRequests.List(ctx, owner, repo, &github.PullRequestListOptions{State: "open"}))(t)
+	link := must(c.Actions.GetWorkflowJobLogs(ctx, owner, repo, 421, 0))(t)
+	send(t, "GET", link.String(), "", "")
+	want := []string{"GET /repos/acme/widgets/pulls", "GET /repos/acme/widgets/actions/jobs/421/logs", "GET /blob/1"}
+	if diff := cmp.Diff(want, s.Calls()); diff != "" {
+		t.Error(diff)
+	}
+	first := s.Requests()[0]
+	if first.Token != "fork" || first.Query != "state=open" || first.Status != 200 || first.Operation != pulls || first.Problem != "" {
+		t.Errorf("the journal has %+v", first)
+	}
+	if s.ForgetRequests(); len(s.Requests()) != 0 {
+		t.Error("it is not forgotten")
 	}
 }

@@ -65,8 +65,10 @@ func TestTheMergeBaseComesFromTheGraph(t *testing.T) {
 			ghtest.Commit{SHA: ghtest.SHA("step"), Parents: []string{ghtest.SHA("base")}},
 			ghtest.Commit{SHA: ghtest.SHA("octopus"), Parents: []string{ghtest.SHA("root"), ghtest.SHA("step")}})
 	})
-	if got := must(c.Repositories.CompareCommits(ctx, owner, repo, "main", ghtest.SHA("octopus"), nil))(t); got.GetMergeBaseCommit().GetSHA() != ghtest.SHA("base") {
-		t.Errorf("the merge base is the nearest by steps, %s, and not the youngest", got.GetMergeBaseCommit().GetSHA())
+	for base, head := range map[string]string{"main": ghtest.SHA("octopus"), ghtest.SHA("octopus"): "main"} {
+		if got := must(c.Repositories.CompareCommits(ctx, owner, repo, base, head, nil))(t); got.GetMergeBaseCommit().GetSHA() != ghtest.SHA("base") {
+			t.Errorf("%s...%s: the merge base is the nearest by steps, %s, and not the youngest", base, head, got.GetMergeBaseCommit().GetSHA())
+		}
 	}
 	if _, _, err := c.Repositories.CompareCommits(ctx, owner, repo, "main", ghtest.SHA("orphan"), nil); status(err) != http.StatusNotFound || !strings.Contains(err.Error(), "No common ancestor") {
 		t.Errorf("unrelated histories: %v", err)
@@ -184,5 +186,27 @@ func TestGraphQLTellsWhoseATokenIs(t *testing.T) {
 	}
 	if s.ConcurrentWrites() != 0 {
 		t.Error("a query counts as a write")
+	}
+}
+
+func TestAnEnterpriseServerNamesItsOwnAddresses(t *testing.T) {
+	s := ghtest.New(t)
+	for i := range 2 {
+		s.AddComment(7, "bob", fmt.Sprint(i))
+	}
+	for root, web := range map[string]string{s.URL(): "https://github.com/", s.EnterpriseURL(): s.URL() + "/"} {
+		code, header, body := send(t, "GET", root+"/repos/acme/widgets/issues/7/comments?per_page=1", s.Token("fork"), "")
+		if want := `"html_url":"` + web + "acme/widgets/pull/7#"; code != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d, %s is not in %s", root, code, want, body)
+		}
+		if want := `"url":"` + root + "/repos/acme/widgets/issues/comments/"; !strings.Contains(body, want) {
+			t.Errorf("%s: %s is not in %s", root, want, body)
+		}
+		if want := "<" + root + "/repos/acme/widgets/issues/7/comments?page=2&per_page=1>; rel=\"next\""; !strings.Contains(header.Get("Link"), want) {
+			t.Errorf("%s: the links are %s", root, header.Get("Link"))
+		}
+		if has := header.Get("X-Github-Enterprise-Version") != ""; has != (root == s.EnterpriseURL()) {
+			t.Errorf("%s: says it is an Enterprise Server: %v", root, has)
+		}
 	}
 }
