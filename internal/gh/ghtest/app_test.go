@@ -134,3 +134,9 @@ func TestAWrongJWTIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// jwtNow is what the App of everything shows.
+func jwtNow(t *testing.T, k key) string {
+	t.Helper()
+	return jwt(t, k, "5000", time.Now(), time.Minute)
+}
