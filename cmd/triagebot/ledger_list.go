@@ -17,7 +17,7 @@ import (
 // openTrees makes the two trees and reads the suites, and sets nothing up: the
 // names of tests are to be had without.
 func openTrees(ctx context.Context, f *measureFlags, p *progress) (*session, error) {
-	ws, err := workspace.Open(ctx, workspace.Options{Repo: f.repo, Head: f.head, Base: f.base, NoWait: f.noWait, Logf: p.Say})
+	ws, err := workspace.Open(ctx, workspace.Options{Repo: f.repo, Head: f.head, Base: f.base, NoWait: f.noWait, OneTree: true, Logf: p.Say})
 	if ctx.Err() != nil && err != nil {
 		return nil, ctx.Err()
 	}

@@ -27,7 +27,9 @@ type measureFlags struct {
 	noWait           bool
 	shard            string
 	history          string
-	command          []string
+	// oneTree is set by commands that compare nothing.
+	oneTree bool
+	command []string
 	// settings are the keys of the configuration that were given as flags.
 	settings config.Config
 }

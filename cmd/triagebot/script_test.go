@@ -52,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"ample":     cmdAmple,
 			"repeat":    cmdRepeat,
 			"night":     cmdNight,
+			"seeds":     cmdSeeds,
 		},
 	}
 	testscript.Run(t, p)

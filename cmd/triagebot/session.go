@@ -32,7 +32,7 @@ type session struct {
 // open makes the trees, reads the configuration from base, and sets both trees up.
 func open(ctx context.Context, f *measureFlags, p *progress) (*session, error) {
 	ws, err := workspace.Open(ctx, workspace.Options{
-		Repo: f.repo, Head: f.head, Base: f.base, Ignore: f.ourFiles(), TrackedOnly: os.Getenv("CI") != "", NoWait: f.noWait, Logf: p.Say,
+		Repo: f.repo, Head: f.head, Base: f.base, Ignore: f.ourFiles(), TrackedOnly: os.Getenv("CI") != "", NoWait: f.noWait, OneTree: f.oneTree, Logf: p.Say,
 	})
 	if ctx.Err() != nil && err != nil {
 		return nil, ctx.Err() // a git that was cut short tells all sorts of things

@@ -29,7 +29,7 @@ func (w *Workspace) chooseRevisions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if head.SHA == base.SHA && !head.Dirty {
+	if head.SHA == base.SHA && !head.Dirty && !w.opt.OneTree {
 		return &Error{ErrSameRevision, fmt.Sprintf("head (%s) and base (%s) are the same commit %s", head.Ref, base.Ref, short(head.SHA)),
 			"name another tree with --base, for example --base HEAD~1"}
 	}

@@ -105,6 +105,14 @@ func TestMistakesAreOneLineWithTheFix(t *testing.T) {
 	}
 }
 
+func TestOneTreeIsEnoughWhereNothingIsCompared(t *testing.T) {
+	r := linear(t, 2)
+	o := r.options()
+	o.Head, o.Base, o.OneTree = "HEAD", "HEAD", true
+	w := r.open(o)
+	r.wantRevs(w, r.git("rev-parse", "HEAD"), r.git("rev-parse", "HEAD"), "HEAD")
+}
+
 func TestNoDefaultBranchAsksForTheBase(t *testing.T) {
 	r := linear(t, 2)
 	r.git("branch", "-m", "odd-name")

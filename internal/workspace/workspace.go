@@ -44,6 +44,9 @@ type Options struct {
 	Dir string
 	// Lock is the file that keeps two runs apart; empty is one per user.
 	Lock string
+	// OneTree allows head and base to be the same commit, for runs that compare
+	// nothing.
+	OneTree bool
 	// NoWait fails with [ErrBusy] where Open would wait for another run.
 	NoWait bool
 	// Logf tells of progress (waiting, fetching, set-up); nil is silent.
