@@ -110,6 +110,9 @@ func addCase(d Dialect, o Options, found *collector, suites []xml.StartElement, 
 		names = append(names, html.UnescapeString(c.Name))
 	}
 	file := caseFile(suites, c)
+	if file == "" && d.Package == "" { // Node 20 names no file
+		file = testFrame(faults[0].Text)
+	}
 	t, phase := d.target(o, o.file(file), d.ID(names)), triage.PhaseTest
 	if c.Name == file { // vitest's way to tell of a file that cannot be imported
 		t.Test, phase = "", triage.PhaseBuild
@@ -132,6 +135,23 @@ func (f fault) thrown() thrown {
 		return thrown{Message: f.Message, Stack: text}
 	}
 	return thrown{Message: text, Stack: text}
+}
+
+// testFrame is the file that a stack of node:test says the test's own function
+// is in, empty when no frame shows it: an error may come from the runner alone.
+func testFrame(stack string) string {
+	found := ""
+	for line := range strings.Lines(stack) {
+		m := reFrame.FindStringSubmatch(strings.TrimSuffix(strings.TrimRight(line, "\r\n"), " {"))
+		if m == nil || strings.Contains(m[1], "node_modules/") {
+			continue
+		}
+		if strings.Contains(line, " TestContext.") || strings.Contains(line, " SuiteContext.") {
+			return m[1]
+		}
+		found = m[1] // the outermost is the nearest to the test
+	}
+	return found
 }
 
 // caseFile is the file of a test case, empty when no attribute has it.

@@ -65,7 +65,7 @@ func TestReportsGiveTheSignaturesOfTrials(t *testing.T) {
 		"jest.json":   jests,
 		"jest.log":    jests,
 		"mocha.json":  append(reds("mocha.cjs", " ", equal), `mocha.cjs hooked "before all" hook for "under" [fail test: no set-up]`),
-		"nodetest.xml": append(reds("", " > ", equal),
+		"nodetest.xml": append(append(reds("nodetest.mjs", " > ", equal)[:2], reds("", " > ", equal)[2]),
 			" hooked > under [fail test: test did not finish before its parent and was cancelled]"),
 	}
 	for name, read := range readers {
@@ -83,6 +83,23 @@ func TestReportsGiveTheSignaturesOfTrials(t *testing.T) {
 		}
 		if d := cmp.Diff(want[name], got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// Node 20 writes no file into its JUnit report.
+func TestNodesJUnitHasTheFileInTheStack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ stack, want string }{
+		"the test's own frame, not the innermost": {"at price (file:///ci/src/price.js:3:9)\n    at TestContext.&lt;anonymous> (file:///ci/test/price.test.js:7:3)\n    at Test.run (node:internal/test_runner/test:797:9)", "/ci/test/price.test.js"},
+		"the last frame, before a brace":          {"at async TestContext.&lt;anonymous> (file:///ci/a.test.mjs:7:3) {", "/ci/a.test.mjs"},
+		"no frame of the test":                    {"at helper (/ci/test/a.test.cjs:1:1)\n    at assert (/ci/node_modules/x/i.js:1:1)", "/ci/test/a.test.cjs"},
+		"Node's own frames only":                  {"at Test.run (node:internal/test_runner/test:797:9)", ""},
+	} {
+		report := `<testsuites><testcase name="x" classname="test"><failure message="m">Error: m` + "\n    " + c.stack + `</failure></testcase></testsuites>`
+		fs, err := nodetest.ReadJUnit(strings.NewReader(report), jstest.Options{})
+		if err != nil || len(fs) != 1 || fs[0].Target.Package != c.want {
+			t.Errorf("%s: %+v, %v, want %q", name, fs, err, c.want)
 		}
 	}
 }
