@@ -105,7 +105,7 @@ func (s Sample) Prove(ctx context.Context, r sample.Repo, f Fact, dir string) ([
 
 func (s Sample) proveOn(ctx context.Context, f Fact, tree, dir string) ([]string, error) {
 	if t, ok := tools[s.Framework]; ok {
-		return f.proveBy(ctx, t, s.env(true), tree, dir)
+		return f.proveBy(ctx, t, s.env(true, ""), tree, dir)
 	}
 	return f.prove(ctx, tree, dir)
 }

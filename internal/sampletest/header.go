@@ -25,6 +25,9 @@ type Header struct {
 	Shape  sample.Shape `yaml:"shape"`
 	Delete []string     `yaml:"delete"`
 	CI     CI           `yaml:"ci"`
+	// Editable is a folder of the checkout that is installed in editable mode into
+	// the environment that the check and triagebot are run in; Python only.
+	Editable string `yaml:"editable"`
 	// Flags are added to "triagebot measure", Suite is its command after "--".
 	Flags []string `yaml:"flags"`
 	Suite []string `yaml:"suite"`

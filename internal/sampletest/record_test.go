@@ -52,7 +52,7 @@ func (s Sample) recordBy(ctx context.Context, t tool, f Fact, tree, scratch stri
 	}
 	report := filepath.Join(scratch, t.report)
 	argv := t.all(report)
-	out, code, err := runTool(ctx, late, s.env(true), argv)
+	out, code, err := runTool(ctx, late, s.env(true, ""), argv)
 	if err != nil {
 		return "", err
 	}
@@ -65,6 +65,7 @@ func (s Sample) recordBy(ctx context.Context, t tool, f Fact, tree, scratch stri
 	}
 	if t.modules {
 		b = bytes.ReplaceAll(b, []byte(late), []byte(ciCheckout))
+		b = bytes.ReplaceAll(b, []byte(os.Getenv(nodeModules)), []byte(ciCheckout+"/node_modules"))
 	}
 	return string(hostOrTime.ReplaceAll(b, nil)), nil
 }

@@ -23,6 +23,8 @@ type Repo struct {
 	Report string
 	// Tries is how often head was run until it was red, 0 for a recorded report.
 	Tries int
+	// Tools is the directory of commands that are to be found first, "" for none.
+	Tools string
 }
 
 // ErrGreen is returned when head was never red.
@@ -39,9 +41,14 @@ func (s Sample) Build(ctx context.Context, dir string) (Repo, error) {
 		return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
 	}
 	repo := Repo{Repo: r, Report: filepath.Join(dir, s.reportName())}
+	if s.Editable != "" {
+		if repo.Tools, err = s.install(ctx, r.Dir, dir); err != nil {
+			return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
+		}
+	}
 	report := s.recorded
 	if s.CI.Recorded == "" {
-		if report, repo.Tries, err = s.red(ctx, r.Dir, repo.Report); err != nil {
+		if report, repo.Tries, err = s.red(ctx, repo); err != nil {
 			return Repo{}, fmt.Errorf("building sample %q: %w", s.Name, err)
 		}
 	}
@@ -65,15 +72,15 @@ func (s Sample) reportName() string {
 
 // red runs the check on head until it fails and returns its report: the file
 // that its command was asked for, or what it printed.
-func (s Sample) red(ctx context.Context, dir, report string) ([]byte, int, error) {
+func (s Sample) red(ctx context.Context, r Repo) ([]byte, int, error) {
 	argv := slices.Clone(s.CI.Run)
 	asked := false
 	for i, arg := range argv {
-		argv[i] = strings.ReplaceAll(arg, "$REPORT", report)
+		argv[i] = strings.ReplaceAll(arg, "$REPORT", r.Report)
 		asked = asked || argv[i] != arg
 	}
 	for try := 1; try <= max(s.CI.Tries, 1); try++ {
-		out, code, err := run(ctx, dir, s.env(true), argv[0], argv[1:]...)
+		out, code, err := run(ctx, r.Dir, s.env(true, r.Tools), argv[0], argv[1:]...)
 		if err != nil {
 			return nil, try, err
 		}
@@ -83,7 +90,7 @@ func (s Sample) red(ctx context.Context, dir, report string) ([]byte, int, error
 		if !asked {
 			return []byte(out), try, nil
 		}
-		b, err := os.ReadFile(report)
+		b, err := os.ReadFile(r.Report)
 		if err != nil {
 			return nil, try, fmt.Errorf("running %v: %w: %s", argv, err, out)
 		}
@@ -114,7 +121,7 @@ func (s Sample) Args(r Repo, out string) []string {
 // Measure runs a triagebot binary on a built sample and returns its report.json.
 func (s Sample) Measure(ctx context.Context, binary string, r Repo, out string) ([]byte, time.Duration, error) {
 	start := time.Now()
-	printed, code, err := run(ctx, r.Dir, s.env(false), binary, s.Args(r, out)...)
+	printed, code, err := run(ctx, r.Dir, s.env(false, r.Tools), binary, s.Args(r, out)...)
 	wall := time.Since(start)
 	if err != nil {
 		return nil, wall, fmt.Errorf("measuring sample %q: %w", s.Name, err)

@@ -113,13 +113,18 @@ func (t tool) path() string {
 }
 
 // env is what the sample's commands need: where the tools are, and for those of
-// the harness itself, not of triagebot, how they leave nothing in the tree.
-func (s Sample) env(own bool) []string {
+// the harness itself, not of triagebot, how they leave nothing in the tree. What
+// is in the directory first is found before all others.
+func (s Sample) env(own bool, first string) []string {
 	t, ok := tools[s.Framework]
 	if !ok {
 		return nil
 	}
-	env := []string{"PATH=" + t.path()}
+	path := t.path()
+	if first != "" {
+		path = first + string(os.PathListSeparator) + path
+	}
+	env := []string{"PATH=" + path}
 	if own {
 		env = append(env, t.env...)
 	}
