@@ -84,6 +84,11 @@ func TestIssuesOfOthersAreNotTouched(t *testing.T) {
 
 func TestOpenIssuesHaveACap(t *testing.T) {
 	f := newFake(t, "workflow")
+	f.Update(func(s *ghtest.State) { // what is closed does not count
+		for n := range 5 {
+			s.Issues = append(s.Issues, ghtest.Issue{Number: 20 + n, Title: "x", State: "closed", User: botName, Body: Marker(fmt.Sprint("old/", n)), Labels: []string{"flaky"}})
+		}
+	})
 	for i := range 4 {
 		w := tracked(fmt.Sprint(i))
 		w.Cap = 3

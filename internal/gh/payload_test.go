@@ -1,6 +1,7 @@
 package gh
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -184,7 +185,7 @@ func TestPayloadsThatCannotBeTrueAreRefused(t *testing.T) {
 	}
 	for name, data := range map[string][]byte{
 		"nothing": nil, "no JSON": []byte("{"), "a list": []byte("[]"), "null": []byte("null"),
-		"too large": make([]byte, MaxEventBytes+1), "deep": []byte(strings.Repeat(`{"a":`, 20_000)),
+		"too large": append(webhook(t, "push.json"), bytes.Repeat([]byte(" "), MaxEventBytes)...), "deep": []byte(strings.Repeat(`{"a":`, 20_000)),
 	} {
 		if _, err := ParseEvent("push", data); !errors.Is(err, ErrEvent) {
 			t.Errorf("%s: %v", name, err)

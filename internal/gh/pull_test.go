@@ -36,7 +36,7 @@ func TestAPullRequestTellsItsEnds(t *testing.T) {
 	}
 	f.Update(func(s *ghtest.State) { s.Pulls[1].Head.Repo = 0 })
 	gone, err := f.Pull(ctx, 8)
-	if err != nil || !gone.Fork() {
+	if err != nil || !gone.Fork() || !(Pull{}).Fork() {
 		t.Errorf("a deleted fork is still one: %+v %v", gone, err)
 	}
 }
@@ -99,6 +99,7 @@ func TestNoPullRequestIsFoundByLess(t *testing.T) {
 		"a push after the run":        func(_ *Run, s *ghtest.State) { s.Pulls[1].Head.SHA = ghtest.SHA("pushed") },
 		"a pull request that closed":  func(_ *Run, s *ghtest.State) { s.Pulls[1].State = "closed" },
 		"a number only":               func(r *Run, _ *ghtest.State) { r.HeadSHA, r.Pulls = ghtest.SHA("old"), []int{7, 8} },
+		"a closed one that is named":  func(r *Run, s *ghtest.State) { *r = ownRun(); s.Pulls[0].State = "closed" },
 		"a hint of a foreign request": func(r *Run, s *ghtest.State) { s.Pulls[1].State = "closed"; r.Pulls = []int{7} },
 	} {
 		f := newFake(t, "workflow")

@@ -3,6 +3,7 @@ package gh
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -92,7 +93,21 @@ func TestRunsAreFoundByCommitAndFile(t *testing.T) {
 	}
 }
 
-func TestOnlyRunsOfManyPagesAreReadToTheEnd(t *testing.T) {
+func TestWhatGitHubSaysOfRunsIsChecked(t *testing.T) {
+	head := ghtest.SHA("head")
+	c, _ := served(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"total_count":2,"workflow_runs":[
+			{"id":1,"head_sha":%q,"path":".github/workflows/ci.yml@refs/heads/main","repository":{"id":5},
+			 "pull_requests":[{"number":3,"base":{"repo":{"id":6}}},{"number":4,"base":{"repo":{"id":5}}}]},
+			{"id":2,"head_sha":%q,"path":".github/workflows/ci.yml"}]}`, head, ghtest.SHA("other"))
+	})
+	runs, err := c.RunsOf(ctx, head, "ci.yml")
+	if err != nil || len(runs) != 1 || runs[0].ID != 1 || runs[0].Path != ".github/workflows/ci.yml" || !slices.Equal(runs[0].Pulls, []int{4}) || runs[0].Attempt != 1 {
+		t.Errorf("%+v %v", runs, err)
+	}
+}
+
+func TestRunsOfManyPagesAreReadToTheEnd(t *testing.T) {
 	f := newFake(t, "workflow")
 	f.Update(func(s *ghtest.State) {
 		for i := range int64(150) {

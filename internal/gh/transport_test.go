@@ -143,6 +143,53 @@ func TestAGoodAnswerThatUsesUpTheQuotaMakesTheNextWait(t *testing.T) {
 	}
 }
 
+func TestAResetIsReadByGitHubsOwnClock(t *testing.T) {
+	n := 0
+	github := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC) // the machine's clock is years behind
+	c, k := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if n++; n > 1 {
+			_, _ = io.WriteString(w, `{"number":7}`)
+			return
+		}
+		w.Header().Set("Date", github.Format(http.TimeFormat))
+		w.Header().Set("X-Ratelimit-Remaining", "0")
+		w.Header().Set("X-Ratelimit-Reset", fmt.Sprint(github.Add(30*time.Second).Unix()))
+		w.WriteHeader(http.StatusForbidden)
+	})
+	if p, err := c.Pull(ctx, 7); err != nil || p.Number != 7 {
+		t.Errorf("%v %v", p, err)
+	}
+	if got := k.waits(); !slices.Equal(got, seconds(31)) {
+		t.Errorf("waited %v", got)
+	}
+}
+
+func TestAnUnchangedAnswerTellsTheLimitsOfToday(t *testing.T) {
+	remaining := "0"
+	c, k := served(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Etag", `"x"`)
+		if remaining != "" {
+			w.Header().Set("X-Ratelimit-Remaining", remaining)
+		}
+		w.Header().Set("X-Ratelimit-Reset", fmt.Sprint(time.Now().Add(30*time.Second).Unix()))
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, `{"number":7}`)
+	})
+	wait := []int{0, 1, 1, 0, 0} // the answer before was the last of its quota, or was not
+	for i, left := range []string{"0", "0", "9", "", "9"} {
+		remaining = left
+		if p, err := c.Pull(ctx, 7); err != nil || p.Number != 7 {
+			t.Fatalf("%v %v", p, err)
+		}
+		if got := len(k.waits()); got != wait[i] {
+			t.Errorf("request %d: %d waits, want %d", i, got, wait[i])
+		}
+	}
+}
+
 func TestRefusalsAreNotRepeated(t *testing.T) {
 	for _, status := range []int{401, 403, 404, 410, 422} {
 		f := newFake(t, "workflow")

@@ -54,7 +54,6 @@ func readZip(data []byte, names []string, limits Limits) (map[string][]byte, err
 		return nil, err
 	}
 	out := map[string][]byte{}
-	left := limits.Total
 	for _, f := range z.File {
 		want, err := matches(f.Name, names)
 		if err != nil {
@@ -63,11 +62,10 @@ func readZip(data []byte, names []string, limits Limits) (map[string][]byte, err
 		if !want || f.Mode().IsDir() {
 			continue
 		}
-		content, err := readEntry(f, min(limits.Entry, left))
+		content, err := readEntry(f, limits.Entry)
 		if err != nil {
 			return nil, fmt.Errorf("entry %q: %s: %w", oneLine(f.Name), oneLine(err.Error()), ErrArtifact)
 		}
-		left -= int64(len(content))
 		out[f.Name] = content
 	}
 	return out, nil
@@ -86,8 +84,8 @@ func matches(name string, patterns []string) (bool, error) {
 	return false, nil
 }
 
-// checkEntries goes by what the zip says of its entries; what they really hold
-// is counted when they are read.
+// checkEntries goes by what the zip says of its entries: one that holds more
+// than it says is an error of the zip package when it is read.
 func checkEntries(files []*zip.File, limits Limits) error {
 	seen := map[string]bool{}
 	var total uint64
@@ -139,7 +137,8 @@ func checkName(name string, nested bool) string {
 	return ""
 }
 
-// readEntry reads at most limit bytes; more is an error.
+// readEntry reads at most limit bytes, whatever the entry says of itself; more
+// is an error.
 func readEntry(f *zip.File, limit int64) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {

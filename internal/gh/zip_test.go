@@ -154,8 +154,7 @@ func broken(data []byte) []byte {
 	return data
 }
 
-func TestWhatIsReadIsCountedNotBelieved(t *testing.T) {
-	// Two entries of the directory that point at the same packed bytes.
+func TestAllFilesTogetherHaveALimit(t *testing.T) {
 	content := strings.Repeat("abcdefgh", 100)
 	data := pack(t, entry{name: "a.json", content: content}, entry{name: "b.json", content: content})
 	limits := Limits{Total: 1000}.orDefault()
