@@ -153,7 +153,11 @@ func (c *child) hide(a *actionRun) error {
 	if c.acc == nil {
 		return nil
 	}
-	git := filepath.Join(c.workspace, ".git")
+	top, err := c.top()
+	if err != nil {
+		return nil // there is no checkout, and whoever hands it over will say so
+	}
+	git := filepath.Join(top, ".git")
 	paths := []string{filepath.Join(git, "config"), filepath.Join(git, "config.worktree"), a.env("RUNNER_TEMP"), a.env("HOME")}
 	for _, name := range []string{"GITHUB_EVENT_PATH", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"} {
 		if v := a.env(name); v != "" {

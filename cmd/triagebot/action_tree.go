@@ -304,6 +304,7 @@ func (c *child) git(ctx context.Context, args ...string) error {
 
 var (
 	originSection = regexp.MustCompile(`(?ms)^\s*\[remote "origin"\]\s*$(.*?)(^\s*\[|\z)`)
+	shortSSH      = regexp.MustCompile(`^[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+):([A-Za-z0-9_./-]+)$`)
 	urlLine       = regexp.MustCompile(`(?m)^\s*url\s*=\s*(\S+)\s*$`)
 )
 
@@ -317,6 +318,9 @@ func originURL(settings string) string {
 	line := urlLine.FindStringSubmatch(section[1])
 	if line == nil || strings.HasPrefix(line[1], "-") {
 		return ""
+	}
+	if m := shortSSH.FindStringSubmatch(line[1]); m != nil {
+		return "https://" + m[1] + "/" + m[2] // nobody has a key in there
 	}
 	u, err := url.Parse(line[1])
 	switch {
