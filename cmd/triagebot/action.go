@@ -193,7 +193,7 @@ func (a *actionRun) client() (*gh.Client, error) {
 	}
 	o := gh.Options{
 		Repo: a.env("GITHUB_REPOSITORY"), Token: a.in["token"], Login: a.in["login"],
-		APIURL: a.env("GITHUB_API_URL"), ServerURL: a.env("GITHUB_SERVER_URL"), Logf: a.logf,
+		APIURL: a.env("GITHUB_API_URL"), Logf: a.logf,
 	}
 	app, err := a.app()
 	if err != nil {

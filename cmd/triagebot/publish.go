@@ -38,7 +38,7 @@ func (f *apiFlags) client(logf func(string, ...any)) (*gh.Client, error) {
 		return nil, errors.New("asking GitHub: name the repository with --repo OWNER/NAME")
 	}
 	return gh.New(gh.Options{
-		Repo: f.repo, Token: token, APIURL: os.Getenv("GITHUB_API_URL"), ServerURL: os.Getenv("GITHUB_SERVER_URL"), Logf: logf,
+		Repo: f.repo, Token: token, APIURL: os.Getenv("GITHUB_API_URL"), Logf: logf,
 	})
 }
 

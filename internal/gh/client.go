@@ -24,8 +24,6 @@ type Options struct {
 	// APIURL is GITHUB_API_URL: "https://api.github.com", which is the default,
 	// or "https://HOST/api/v3" on GitHub Enterprise Server.
 	APIURL string
-	// ServerURL is GITHUB_SERVER_URL, for links; "https://github.com" by default.
-	ServerURL string
 	// Login is the account that the client's comments appear under. Empty asks
 	// GitHub when it is needed (see [Client.Login]).
 	Login string
