@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -109,8 +110,37 @@ func (j *scriptLanguage) named(id string, su *suite) (triage.Failure, bool) {
 	}, true
 }
 
+// resolve finds the files of failures whose report names none, as the JUnit
+// report of Node 20 does: the stack shows it, else the file that has the name.
 func (j *scriptLanguage) resolve(_ context.Context, s *session, su *suite, fs []triage.Failure) ([]triage.Failure, error) {
-	return s.filesThere(su, fs)
+	var out []triage.Failure
+	head := s.ws.Tree(triage.Head).Dir
+	for _, f := range fs {
+		if f.Target.Package != "" {
+			out = append(out, f)
+			continue
+		}
+		files := []string{f.Location.File}
+		if !fileIn(head)(f.Location.File) || !jstest.Mentions(head, f.Location.File, j.leaf(f.Target.Test)) {
+			files = jstest.FilesWith(head, su.dir(), j.leaf(f.Target.Test))
+		}
+		if len(files) == 0 {
+			return nil, fmt.Errorf("reading failures: no test file on head has %q: name it with --test as %s", f.Target.Test, forms[j.dialect.name])
+		}
+		for _, file := range files {
+			f.Target.Package = file
+			out = append(out, f)
+		}
+	}
+	return s.filesThere(su, out)
+}
+
+// leaf is the test's own name, as its file has it.
+func (j *scriptLanguage) leaf(id string) string {
+	if at := strings.LastIndex(id, " > "); at >= 0 {
+		return id[at+len(" > "):]
+	}
+	return id
 }
 
 func (j *scriptLanguage) reach(context.Context, *session, string) *triage.Reach { return nil }

@@ -37,7 +37,7 @@ func TestTruth(t *testing.T) {
 	if *truth > 0 {
 		pattern, times = *only, *truth
 	}
-	all := append(loadAll(t), demoSample(t))
+	all := append(loadAll(t), demoSamples(t)...)
 	binary := buildBinary(t)
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
@@ -55,7 +55,7 @@ func TestTruth(t *testing.T) {
 			}
 		}
 		allowed := sampleWall
-		if s.Name == "demo" {
+		if strings.HasPrefix(s.Name, "demo-") {
 			allowed = demoWall
 		}
 		if longest > allowed {
@@ -69,14 +69,19 @@ func TestTruth(t *testing.T) {
 	t.Logf("verdicts against the truth\n%s", table.String())
 }
 
-// demoSample is the repository of "triagebot demo", which is a sample too.
-func demoSample(t *testing.T) Sample {
+// demoSamples are the repositories of "triagebot demo", which are samples too.
+func demoSamples(t *testing.T) []Sample {
 	t.Helper()
-	s, err := Load("../demo/demo.txtar")
-	if err != nil {
-		t.Fatal(err)
+	var out []Sample
+	for _, lang := range []string{"go", "python", "node"} {
+		s, err := Load("../demo/" + lang + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Name = "demo-" + lang
+		out = append(out, s)
 	}
-	return s
+	return out
 }
 
 // buildBinary builds triagebot, or skips when this tree has no measure command.
