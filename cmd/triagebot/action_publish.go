@@ -119,7 +119,7 @@ func (a *actionRun) command(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.DryRun = a.in["dry-run"] == "true"
+	o.DryRun, o.Job = a.in["dry-run"] == "true", a.in["job"]
 	out, err := slash.Handle(ctx, g, a.event, o)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 type commandFlags struct {
 	apiFlags
-	event                        string
+	event, job                   string
 	workflow, permission, cooled string
 }
 
@@ -34,7 +34,7 @@ and runs nothing itself. The token comes from GITHUB_TOKEN.`,
 			if err != nil {
 				return err
 			}
-			o.DryRun = f.dryRun
+			o.DryRun, o.Job = f.dryRun, f.job
 			ev, err := readComment(f.event)
 			if err != nil {
 				return err
@@ -55,6 +55,7 @@ and runs nothing itself. The token comes from GITHUB_TOKEN.`,
 	fl := c.Flags()
 	fl.StringVar(&f.event, "event", os.Getenv("GITHUB_EVENT_PATH"), "payload of the event (`FILE`)")
 	fl.StringVar(&f.workflow, "workflow", "", "file name of the workflow that measures")
+	fl.StringVar(&f.job, "job", "", "name of its job that measures: only that one is run again")
 	fl.StringVar(&f.permission, "permission", "write", "least role that a command is taken from: triage, write, maintain or admin")
 	fl.StringVar(&f.cooled, "cooldown", "2m", "time between two accepted commands on one pull request")
 	return c

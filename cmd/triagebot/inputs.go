@@ -103,6 +103,7 @@ var publishInputs = []inputRow{
 
 var commandInputs = []inputRow{
 	{Name: "workflow", Modes: []string{modeCommand, modePublish}, Doc: "File name of the workflow that measures, for example ci.yml: /triage runs it again, and publish takes reports from no other."},
+	{Name: "job", Modes: []string{modeCommand}, Doc: "Name of the job in that workflow that measures: /triage runs only this one again; without it the whole run."},
 	{Name: "permission", Default: "write", Modes: []string{modeCommand}, Doc: "Least role that /triage is taken from: triage, write, maintain or admin."},
 	{Name: "cooldown", Default: "2m", Modes: []string{modeCommand}, Doc: "Time between two accepted /triage on one pull request."},
 }

@@ -133,6 +133,12 @@ func (c *Client) Job(ctx context.Context, id int64) (Job, error) {
 // FailedJobs lists the jobs of an attempt that failed or timed out; attempt 0
 // is the latest. Jobs that still run or were cancelled are not in it.
 func (c *Client) FailedJobs(ctx context.Context, runID int64, attempt int) ([]Job, error) {
+	all, err := c.Jobs(ctx, runID, attempt)
+	return slices.DeleteFunc(all, func(j Job) bool { return !red(j.Conclusion) }), err
+}
+
+// Jobs lists all jobs of an attempt; attempt 0 is the latest.
+func (c *Client) Jobs(ctx context.Context, runID int64, attempt int) ([]Job, error) {
 	list, _, res, err := pages(runPages, func(at github.ListOptions) ([]*github.WorkflowJob, *github.Response, error) {
 		if attempt > 0 {
 			jobs, res, err := c.api.Actions.ListWorkflowJobsAttempt(ctx, c.owner, c.name, runID, int64(attempt), &at)
@@ -144,13 +150,7 @@ func (c *Client) FailedJobs(ctx context.Context, runID int64, attempt int) ([]Jo
 	if err != nil {
 		return nil, c.fail(op{doing: fmt.Sprintf("listing the jobs of run %d", runID), needs: "actions: read"}, res, err)
 	}
-	var failed []Job
-	for _, j := range list {
-		if red(j.GetConclusion()) {
-			failed = append(failed, job(j))
-		}
-	}
-	return failed, nil
+	return each(list, job), nil
 }
 
 func jobsOf(j *github.Jobs) []*github.WorkflowJob {
@@ -205,4 +205,11 @@ func (c *Client) RerunFailed(ctx context.Context, runID int64) error {
 func (c *Client) RerunRun(ctx context.Context, runID int64) error {
 	res, err := c.api.Actions.RerunWorkflowByID(ctx, c.owner, c.name, runID)
 	return c.fail(op{doing: fmt.Sprintf("running run %d again", runID), needs: "actions: write"}, res, err)
+}
+
+// RerunJob runs one job of a run again, and those that need it; what it needs
+// itself keeps its result. See [Client.RerunFailed].
+func (c *Client) RerunJob(ctx context.Context, jobID int64) error {
+	res, err := c.api.Actions.RerunJobByID(ctx, c.owner, c.name, jobID)
+	return c.fail(op{doing: fmt.Sprintf("running job %d again", jobID), needs: "actions: write"}, res, err)
 }

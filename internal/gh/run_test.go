@@ -296,6 +296,23 @@ func TestRunsAreRunAgainOnRequest(t *testing.T) {
 	}
 }
 
+func TestOneJobIsRunAgain(t *testing.T) {
+	f := newFake(t, "workflow")
+	jobs, err := f.Jobs(ctx, 42, 0)
+	if err != nil || len(jobs) != 2 || jobs[0].ID != 421 || jobs[1].Conclusion != "success" {
+		t.Fatalf("jobs %+v, %v", jobs, err)
+	}
+	if err := f.RerunJob(ctx, jobs[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	if r := f.State().Reruns; len(r) != 1 || r[0].Kind != "job" || r[0].Job != 422 {
+		t.Errorf("asked for %+v", r)
+	}
+	if err := f.RerunJob(ctx, 999); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a job that is not there: %v", err)
+	}
+}
+
 func TestARerunWithoutAnAnswerIsNotAskedForTwice(t *testing.T) {
 	f := newFake(t, "workflow")
 	f.Fail("POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs", ghtest.Fault{DropAfter: true})

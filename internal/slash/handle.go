@@ -21,6 +21,8 @@ type GitHub interface {
 	RunsOf(ctx context.Context, sha, workflow string) ([]gh.Run, error)
 	RerunRun(ctx context.Context, runID int64) error
 	RerunFailed(ctx context.Context, runID int64) error
+	RerunJob(ctx context.Context, jobID int64) error
+	Jobs(ctx context.Context, runID int64, attempt int) ([]gh.Job, error)
 	React(ctx context.Context, commentID int64, r gh.Reaction) error
 	Reply(ctx context.Context, number int, commentID int64, body string) (gh.Result, error)
 }
@@ -29,6 +31,9 @@ type GitHub interface {
 type Options struct {
 	// Workflow is the file of the workflow that measures.
 	Workflow string
+	// Job is the job of it that measures, by its name; matrix values may follow
+	// it where only one such job is there. Empty runs the whole workflow again.
+	Job string
 	// Least is the role that a command is taken from; the zero value is taken as
 	// [gh.RoleWrite].
 	Least gh.Role
@@ -186,6 +191,10 @@ func (h *handler) start(ctx context.Context, out Outcome) (Outcome, error) {
 		return out, err
 	}
 	out.Run = run
+	job, err := h.measuringJob(ctx, run)
+	if err != nil {
+		return out, err
+	}
 	if h.o.DryRun {
 		out.Said = fmt.Sprintf("dry run: run %d would be started again for %s", run.ID, out.SHA)
 		return out, nil
@@ -197,9 +206,12 @@ func (h *handler) start(ctx context.Context, out Outcome) (Outcome, error) {
 		return out, err
 	}
 	out.URL = res.URL
-	if h.cmd.Action == Rerun {
+	switch {
+	case h.cmd.Action == Rerun:
 		err = h.g.RerunFailed(ctx, run.ID)
-	} else {
+	case job != 0:
+		err = h.g.RerunJob(ctx, job)
+	default:
 		err = h.g.RerunRun(ctx, run.ID)
 	}
 	if err != nil {
@@ -245,6 +257,27 @@ func (h *handler) measuringRun(ctx context.Context, pull gh.Pull) (gh.Run, error
 		return r, nil
 	}
 	return gh.Run{}, refuse("There is no run of `%s` for %s that I could start again. It has to run on `pull_request`; I do not check code out to make up for it.", workflow, short)
+}
+
+// measuringJob is the one job that is run again, 0 for all of the run.
+func (h *handler) measuringJob(ctx context.Context, run gh.Run) (int64, error) {
+	if h.o.Job == "" || h.cmd.Action != Measure {
+		return 0, nil
+	}
+	jobs, err := h.g.Jobs(ctx, run.ID, 0)
+	if err != nil {
+		return 0, err
+	}
+	var found []gh.Job
+	for _, j := range jobs {
+		if j.Name == h.o.Job || strings.HasPrefix(j.Name, h.o.Job+" (") {
+			found = append(found, j)
+		}
+	}
+	if len(found) != 1 {
+		return 0, refuse("[The run of that commit](%s) has %d jobs of the name that measures; I need exactly one to start again.", run.URL, len(found))
+	}
+	return found[0].ID, nil
 }
 
 // cool refuses a command that comes too soon after an accepted one.

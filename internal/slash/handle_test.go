@@ -3,6 +3,7 @@ package slash
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ type fake struct {
 	roles    map[string]gh.Role
 	pull     gh.Pull
 	runs     []gh.Run
+	jobs     []gh.Job
 	rerunErr error
 	did      []string
 }
@@ -66,6 +68,11 @@ func (f *fake) RerunFailed(_ context.Context, id int64) error {
 	f.did = append(f.did, "failed")
 	return f.rerunErr
 }
+func (f *fake) RerunJob(_ context.Context, id int64) error {
+	f.did = append(f.did, fmt.Sprint("job ", id))
+	return f.rerunErr
+}
+func (f *fake) Jobs(context.Context, int64, int) ([]gh.Job, error) { return f.jobs, nil }
 func (f *fake) React(_ context.Context, _ int64, r gh.Reaction) error {
 	f.did = append(f.did, string(r))
 	return nil
@@ -203,6 +210,28 @@ func TestATriagerCommandsWhereThatIsAllowed(t *testing.T) {
 	o.Least = gh.RoleTriage
 	if out, err := Handle(t.Context(), f, ev, o); err != nil || !out.Accepted {
 		t.Errorf("outcome %+v, %v", out, err)
+	}
+}
+
+func TestOnlyTheMeasuringJobIsStartedWhereItIsNamed(t *testing.T) {
+	jobs := []gh.Job{{ID: 1, Name: "test"}, {ID: 2, Name: "triage (linux)"}, {ID: 3, Name: "triage-docs"}}
+	for name, tc := range map[string]struct {
+		body string
+		jobs []gh.Job
+		want string
+	}{
+		"the one":          {"/triage", jobs, "job 2"},
+		"none":             {"/triage", jobs[:1], "confused"},
+		"two":              {"/triage", append(slices.Clone(jobs), gh.Job{ID: 4, Name: "triage (macos)"}), "confused"},
+		"rerun of all red": {"/triage rerun", jobs, "failed"},
+	} {
+		f := newFake(tc.body)
+		f.jobs = tc.jobs
+		o := options()
+		o.Job = "triage"
+		if _, err := Handle(t.Context(), f, f.event(), o); err != nil || !slices.Contains(f.did, tc.want) || slices.Contains(f.did, "run") {
+			t.Errorf("%s: did %v, %v", name, f.did, err)
+		}
 	}
 }
 
