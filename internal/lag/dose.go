@@ -14,6 +14,8 @@ const (
 	// aboveDose is how far above the least dose the cause is confirmed and its
 	// clocks are stretched.
 	aboveDose = 1.5
+	// againDose is how much more is given where that is red now and then only.
+	againDose = 4
 )
 
 // dose finds the least factor of the set's delays that is still red, and the

@@ -223,6 +223,35 @@ func TestUnstableRedClaimsNoSite(t *testing.T) {
 	}
 }
 
+// On a busy machine a dose that was enough a moment ago no longer is.
+func TestADoseThatDriftsIsConfirmedAtAHigherOne(t *testing.T) {
+	p := dispatch(t)
+	p.race(window{path: []int{2, 3}, ms: 2})
+	plan, first, ok := reveal(p)
+	if !ok {
+		t.Fatal("not revealed")
+	}
+	confirms := 0
+	res, err := Explain(Input{Plan: plan, Red: first, Reference: wanted, Sites: p.siteMap()}, func(plan triage.LagPlan) (triage.Trial, error) {
+		if plan.Name == "cause" && plan.Decisions[0].MS < 6 {
+			if confirms++; confirms > 1 {
+				plan.Decisions = nil
+			}
+		}
+		return p.run(plan)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := res.Cause
+	if c.Kind != triage.CauseRace || c.Sites[0].Line != 60 || c.Red != 5 || c.Runs != 5 || confirms < 2 {
+		t.Errorf("cause %+v after %d confirmations of the least dose", c, confirms)
+	}
+	if c.DoseMS < 6 || c.DoseMS > 10 {
+		t.Errorf("dose %g ms: the one that was confirmed is between 6 and the rung's 10", c.DoseMS)
+	}
+}
+
 func TestForeignRedIsNeitherRedNorGreen(t *testing.T) {
 	p := dispatch(t)
 	p.race(window{path: []int{2, 3}, ms: 2})
