@@ -47,7 +47,7 @@ var imports = map[string]struct {
 	"internal/lag/nodelag":              {[]string{"internal/triage", "internal/lag"}, nil, ""},
 	"internal/publish":                  {[]string{"internal/triage", "internal/report", "internal/gh"}, nil, "from untrusted bytes to a comment; runs nothing"},
 	"internal/slash":                    {[]string{"internal/gh"}, nil, "the grammar of /triage; ports of its own for the rest"},
-	"internal/gh":                       {nil, []string{"github.com/google/go-github/v62", "github.com/bradleyfalzon/ghinstallation/v2", "github.com/sethvargo/go-githubactions"}, "the only package that knows GitHub; its types stop here"},
+	"internal/gh":                       {nil, []string{"github.com/google/go-github/v62", "github.com/bradleyfalzon/ghinstallation/v2", "github.com/golang-jwt/jwt/v4", "github.com/sethvargo/go-githubactions"}, "the only package that knows GitHub; its types stop here"},
 	"internal/gh/ghtest":                {nil, []string{"github.com/getkin/kin-openapi"}, "the fake must not share a reading of GitHub with the client"},
 	"internal/gh/ghtest/cmd/fakegithub": {[]string{"internal/gh/ghtest"}, nil, "the fake as a process, for workflows that run for real"},
 	"internal/history":                  {[]string{"internal/triage", "internal/stats", "internal/classify"}, nil, "it knows no GitHub: a source is handed over"},

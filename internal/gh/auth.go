@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/golang-jwt/jwt/v4"
 	"github.com/google/go-github/v62/github"
 )
 
@@ -30,7 +32,7 @@ type identity struct {
 // appIdentity is a GitHub App, with a transport of its own: a token is fetched
 // while a request holds the right to write.
 type appIdentity struct {
-	jwt         *ghinstallation.AppsTransport
+	tokens      *ghinstallation.AppsTransport
 	api         *github.Client // authenticates as the App itself
 	owner, name string
 
@@ -50,19 +52,45 @@ func newIdentity(o Options, owner, name string, t *transport) (*identity, error)
 	if o.Token != "" {
 		return nil, errors.New("a token and an App are given; pass one of them")
 	}
-	own := newTransport(o, t.api)
-	own.repeatable = true // fetching a token twice does no harm
 	key := o.App.Key
 	if !bytes.Contains(key, []byte("\n")) {
 		key = bytes.ReplaceAll(key, []byte(`\n`), []byte("\n")) // as secrets often hold it
 	}
-	jwt, err := ghinstallation.NewAppsTransport(own, o.App.ID, key)
+	rsa, err := jwt.ParseRSAPrivateKeyFromPEM(key)
 	if err != nil || o.App.ID < 1 {
 		return nil, errors.New("the App's id or private key is none; pass the number, and the PEM file's content")
 	}
-	jwt.BaseURL = t.api.String()
-	who.app = &appIdentity{jwt: jwt, api: library(jwt, t.api), owner: owner, name: name, id: o.App.Installation}
+	// Each attempt is signed anew: a signature holds for two minutes, and there
+	// may be a limit to wait for.
+	own := newTransport(o, t.api)
+	own.repeatable = true // fetching a token twice does no harm
+	sign := ghinstallation.WithSigner(signer{ghinstallation.NewRSASigner(jwt.SigningMethodRS256, rsa), own.clock})
+	if own.base, err = ghinstallation.NewAppsTransportWithOptions(own.base, o.App.ID, sign); err != nil {
+		return nil, err
+	}
+	tokens, err := ghinstallation.NewAppsTransportWithOptions(own, o.App.ID, sign)
+	if err != nil {
+		return nil, err
+	}
+	tokens.BaseURL = t.api.String()
+	who.app = &appIdentity{tokens: tokens, api: library(own, t.api), owner: owner, name: name, id: o.App.Installation}
 	return who, nil
+}
+
+// signer signs with the times of our clock; the library takes the machine's.
+type signer struct {
+	ghinstallation.Signer
+	clock Clock
+}
+
+// Sign implements [ghinstallation.Signer]. GitHub takes ten minutes at most, and
+// a machine whose clock is a little ahead should be understood too.
+func (s signer) Sign(claims jwt.Claims) (string, error) {
+	if c, ok := claims.(*jwt.RegisteredClaims); ok {
+		issued := s.clock.Now().Add(-30 * time.Second).Truncate(time.Second)
+		c.IssuedAt, c.ExpiresAt = jwt.NewNumericDate(issued), jwt.NewNumericDate(issued.Add(2*time.Minute))
+	}
+	return s.Signer.Sign(claims)
 }
 
 // authorize gives the Authorization header of a request.
@@ -93,7 +121,7 @@ func (a *appIdentity) token(ctx context.Context) (string, error) {
 			}
 			a.id = i.GetID()
 		}
-		a.installation = ghinstallation.NewFromAppsTransport(a.jwt, a.id)
+		a.installation = ghinstallation.NewFromAppsTransport(a.tokens, a.id)
 		a.installation.InstallationTokenOptions = &github.InstallationTokenOptions{Repositories: []string{a.name}}
 	}
 	token, err := a.installation.Token(ctx)

@@ -36,7 +36,7 @@ func keys(t *testing.T) (private []byte, public string) {
 }
 
 // newAppFake is a fake GitHub with a client that is an App. The library that
-// signs for it goes by the machine's clock, so the fake starts there too.
+// renews its token goes by the machine's clock, so the fake starts there too.
 func newAppFake(t *testing.T, change ...func(*Options)) fake {
 	t.Helper()
 	private, public := keys(t)
@@ -128,6 +128,14 @@ func TestATokenIsFetchedAgainAfterABadGateway(t *testing.T) {
 	}
 }
 
+func TestATokenMayBeWaitedForLongerThanAnAttempt(t *testing.T) {
+	f := newAppFake(t)
+	f.Fail("POST /app/installations/{installation_id}/access_tokens", ghtest.SecondaryLimit(403, 3*time.Minute))
+	if _, err := f.Pull(ctx, 7); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTheJWTIsSignedAndShort(t *testing.T) {
 	private, _ := keys(t)
 	key, err := appKey()
@@ -135,9 +143,10 @@ func TestTheJWTIsSignedAndShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen jwt.RegisteredClaims
-	c, _ := served(t, func(w http.ResponseWriter, r *http.Request) {
+	c, k := served(t, func(w http.ResponseWriter, r *http.Request) {
 		text := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		_, err := jwt.ParseWithClaims(text, &seen, func(*jwt.Token) (any, error) { return &key.PublicKey, nil }, jwt.WithValidMethods([]string{"RS256"}))
+		parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
+		_, err := parser.ParseWithClaims(text, &seen, func(*jwt.Token) (any, error) { return &key.PublicKey, nil })
 		if err != nil {
 			t.Errorf("%s: %v", r.URL, err)
 		}
@@ -146,7 +155,7 @@ func TestTheJWTIsSignedAndShort(t *testing.T) {
 	if _, err := c.Pull(ctx, 7); err == nil {
 		t.Error("a teapot gives tokens")
 	}
-	if seen.Issuer != "55" || seen.ExpiresAt.Sub(seen.IssuedAt.Time) > 10*time.Minute {
+	if now := k.Now(); seen.Issuer != "55" || !seen.IssuedAt.Before(now) || !seen.ExpiresAt.After(now) || seen.ExpiresAt.Sub(seen.IssuedAt.Time) > 10*time.Minute {
 		t.Errorf("%+v", seen)
 	}
 }
@@ -191,8 +200,24 @@ func TestWhoTheTokenBelongsTo(t *testing.T) {
 	}
 }
 
+func TestTheCommentOfAnAppsOwnTokenIsFoundAgain(t *testing.T) {
+	f := newFake(t, "workflow")
+	f.Update(func(s *ghtest.State) {
+		s.Tokens = append(s.Tokens, ghtest.Token{Name: "app", Value: "ghs_0123", User: "my-app[bot]", Permissions: ghtest.ReadWrite()})
+	})
+	c, err := New(Options{Repo: "acme/widgets", APIURL: f.URL(), Token: "ghs_0123", Clock: f.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []Action{Created, Unchanged} {
+		if r, err := c.Upsert(ctx, 7, ours); err != nil || r.Action != want {
+			t.Errorf("%+v %v, want %s", r, err, want)
+		}
+	}
+}
+
 // An installation's token that a workflow got by itself: only GraphQL tells
-// whose it is, and the fake has the REST API only.
+// whose it is.
 func TestWhoAnInstallationsTokenBelongsTo(t *testing.T) {
 	for name, c := range map[string]struct {
 		status       int

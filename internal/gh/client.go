@@ -34,12 +34,13 @@ type Options struct {
 	Clock Clock
 	// Logf is told of waits and repeats; nil is silent. It gets no token.
 	Logf func(format string, args ...any)
-	// MaxWait is the longest that one call waits in all for limits and
-	// repeats, 0 for [DefaultMaxWait]. A longer wait is [RateLimited] at once.
+	// MaxWait is the longest that one request waits in all for limits and
+	// repeats, 0 for [DefaultMaxWait]; a call may make several. A longer wait
+	// is [RateLimited] at once.
 	MaxWait time.Duration
 }
 
-// DefaultMaxWait is how long a call waits in all: longer than the minute that
+// DefaultMaxWait is how long a request waits in all: longer than the minute that
 // GitHub asks for after a secondary limit, and twice that, but not the hour of
 // a used-up quota, which would cost the job more than a comment is worth.
 const DefaultMaxWait = 4 * time.Minute

@@ -103,8 +103,9 @@ func matching(pulls []Pull, run Run) []Pull {
 	return out
 }
 
-// pullsNamed are those with the run's branch, and those that the run names: two
-// ways that most often agree.
+// pullsNamed are those with the run's branch, and those that the run names. Both
+// ways are taken, so that a second candidate is not missed: one head may be
+// proposed to two branches.
 func (c *Client) pullsNamed(ctx context.Context, run Run) ([]Pull, error) {
 	var found []Pull
 	if owner, _, ok := strings.Cut(run.HeadRepo, "/"); ok && run.HeadBranch != "" {

@@ -122,7 +122,7 @@ func (t *transport) attempt(req *http.Request, body []byte) (*http.Response, err
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	if t.authorize != nil {
-		header, err := t.authorize(ctx)
+		header, err := t.authorize(req.Context()) // a token may have limits to wait for
 		if err != nil {
 			return nil, &final{err}
 		}
