@@ -157,6 +157,45 @@ func TestActionCarriesOutACommand(t *testing.T) {
 	}
 }
 
+// Where the measuring job follows the red one, only it is started again, and it
+// reads the log of the attempt before.
+func TestActionStartsOnlyTheMeasuringJobAgain(t *testing.T) {
+	l := newLab(t, appArchive)
+	log := l.sh("cd repo; go test ./... || true")
+	l.server.Update(func(st *ghtest.State) {
+		jobs := st.Runs[0].Attempts[0].Jobs
+		jobs[0].Log, jobs[1].Name = log+"\n", "triage"
+	})
+	id := l.server.AddComment(7, "alice", "/triage")
+	l.event("issue_comment", commentEvent(t, l, id))
+	l.act("INPUT_WORKFLOW=ci.yml", "INPUT_JOB=triage").want(exitOK)
+	if r := l.server.State().Reruns; len(r) != 1 || r[0].Kind != "job" || r[0].Job != 422 {
+		t.Fatalf("reruns %+v", r)
+	}
+	l.pullEvent(7)
+	s := l.act("INPUT_LOG-JOBS=test", "GITHUB_RUN_ATTEMPT=2")
+	s.want(exitOK, "regressions=2")
+	s.says("notice", "started by /triage")
+	l.comments(7, 3)
+}
+
+// A sweep of main: green is quiet, and a red suite is measured against the
+// commit before.
+func TestActionSweepsMain(t *testing.T) {
+	l := newLab(t, appArchive)
+	l.sh("cd repo; git checkout -q main")
+	l.event("schedule", l.server.State().ScheduleEvent(12, "17 3 * * *"))
+	s := l.act()
+	s.want(exitOK, "verdict=green")
+	l.sh("cd repo; git merge -q --ff-only " + l.merge)
+	s = l.act()
+	s.want(exitOK, "verdict=yours", "regressions=2")
+	if !strings.Contains(s.summary, "TestDouble") {
+		t.Errorf("the summary:\n%s", s.summary)
+	}
+	l.comments(7, 0)
+}
+
 // commentEvent is the event of a comment that is there.
 func commentEvent(t *testing.T, l *lab, id int64) []byte {
 	t.Helper()

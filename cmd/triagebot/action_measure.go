@@ -62,7 +62,7 @@ func (a *actionRun) prepare(ctx context.Context, c *child, mode string) error {
 		in = in.without("reports", "logs", "tests", "command")
 	}
 	if in["base"] == "" && in["head"] == "" {
-		in = in.with("base", baseOf(a.event))
+		in = in.with("base", baseOf(a.event, mode))
 	}
 	var words []string
 	if in["command"] != "" {
@@ -100,13 +100,20 @@ func (a *actionRun) subcommand(mode string) string {
 	return modeMeasure
 }
 
+// beforeHead is the base where a branch has no other: what main was before its
+// last change.
+const beforeHead = "HEAD^"
+
 // baseOf is the base where the event tells it better than git can.
-func baseOf(ev gh.Event) string {
+func baseOf(ev gh.Event, mode string) string {
+	onMain := ev.Repo.DefaultBranch != "" && strings.TrimPrefix(ev.Ref, "refs/heads/") == ev.Repo.DefaultBranch
 	switch {
 	case ev.Group != nil:
 		return ev.Group.BaseSHA
 	case ev.Push != nil && ev.Push.Ref == "refs/heads/"+ev.Repo.DefaultBranch && strings.Trim(ev.Push.Before, "0") != "":
 		return ev.Push.Before
+	case mode == modeSweep, ev.Name == "workflow_dispatch" && onMain:
+		return beforeHead
 	}
 	return ""
 }

@@ -191,18 +191,23 @@ func TestModeOfAnEvent(t *testing.T) {
 }
 
 func TestBaseOfAnEvent(t *testing.T) {
+	if got := baseOf(gh.Event{Name: "schedule"}, modeSweep); got != beforeHead {
+		t.Errorf("a sweep: %q", got)
+	}
 	repo := gh.Repo{DefaultBranch: "main"}
 	for name, tc := range map[string]struct {
 		ev   gh.Event
 		want string
 	}{
+		"by hand on main":        {gh.Event{Name: "workflow_dispatch", Repo: repo, Ref: "refs/heads/main"}, beforeHead},
+		"by hand on a branch":    {gh.Event{Name: "workflow_dispatch", Repo: repo, Ref: "refs/heads/fix"}, ""},
 		"a merge queue":          {gh.Event{Group: &gh.GroupRef{BaseSHA: "b"}}, "b"},
 		"a push to main":         {gh.Event{Repo: repo, Push: &gh.PushRef{Ref: "refs/heads/main", Before: "b"}}, "b"},
 		"a push to a branch":     {gh.Event{Repo: repo, Push: &gh.PushRef{Ref: "refs/heads/fix", Before: "b"}}, ""},
 		"the first push to main": {gh.Event{Repo: repo, Push: &gh.PushRef{Ref: "refs/heads/main", Before: "0000"}}, ""},
 		"a pull request":         {gh.Event{Pull: &gh.Pull{}}, ""},
 	} {
-		if got := baseOf(tc.ev); got != tc.want {
+		if got := baseOf(tc.ev, modeMeasure); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
