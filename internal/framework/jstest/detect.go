@@ -24,8 +24,9 @@ const (
 	maxDirs     = 400
 )
 
-// reNodeTest is a script that runs Node's own tests.
-var reNodeTest = regexp.MustCompile(`\bnode\b[^&|;]*\s--test\b`)
+// reNodeTest is a script that runs Node's own tests: with node, or with borp,
+// which finds the files and hands them to node's runner.
+var reNodeTest = regexp.MustCompile(`\bnode\b[^&|;]*\s--test\b|(?:^|[&|;]|\bc8)\s*borp\b`)
 
 // Detect finds the directories that a framework is run in: the root, else those
 // at most two levels below it whose package.json uses it, as a dependency or in
@@ -75,8 +76,8 @@ func (d Dialect) uses(root fs.FS, dir string) string {
 		}
 		return ""
 	}
-	for name, script := range m.Scripts {
-		if strings.HasPrefix(name, "test") && reNodeTest.MatchString(script) {
+	for _, script := range m.Scripts { // of any name: "test" is often "npm run lint && npm run unit"
+		if reNodeTest.MatchString(script) {
 			return "a test script of " + file
 		}
 	}

@@ -254,6 +254,26 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+func TestScriptsThatRunNodesTests(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]bool{
+		`"test":"node --test"`: true,
+		`"test":"npm run lint && npm run unit","unit":"c8 node --enable-source-maps --test"`: true,
+		`"test":"npm run lint && borp --timeout 60000"`:                                      true,
+		`"borp":"borp --coverage","test":"npm run borp"`:                                     true,
+		`"test":"c8 borp"`:                            true,
+		`"test":"npm run borp"`:                       false, // which is not there
+		`"test":"node scripts/build.js && jest"`:      false,
+		`"test":"node test.js","run":"x --test"`:      false,
+		`"test":"node build.js && other-tool --test"`: false,
+	} {
+		root := fstest.MapFS{"package.json": &fstest.MapFile{Data: []byte(`{"scripts":{` + script + `}}`)}}
+		if got := len(Detect(root, nodes)) == 1; got != want {
+			t.Errorf("%s: node:test is found: %v, want %v", script, got, want)
+		}
+	}
+}
+
 func TestPathsOfAReportBecomePathsOfTheTree(t *testing.T) {
 	t.Parallel()
 	exists := func(f string) bool { return f == "web/src/a.test.ts" }
