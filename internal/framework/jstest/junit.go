@@ -121,7 +121,10 @@ func addCase(d Dialect, o Options, found *collector, suites []xml.StartElement, 
 }
 
 // reCause is the error behind the one that node:test wraps around it.
-var reCause = regexp.MustCompile(`(?m)^ *(?:\[cause\]|cause): (\w*Error)(?: \[\w+\])?: ([^\n]*(?:\n[^\n]*){0,3})`)
+var reCause = regexp.MustCompile(`(?m)^ *(?:\[cause\]|cause): (\w*Error)(?: \[\w+\])?: ([^\n]*(?:\n[^\n]*){0,40})`)
+
+// reFirstFrame is where the stack of an error begins, however deep it is indented.
+var reFirstFrame = regexp.MustCompile(`\n\s+at `)
 
 func (f fault) thrown() thrown {
 	text := strings.TrimSpace(f.Text)
@@ -129,7 +132,11 @@ func (f fault) thrown() thrown {
 		return thrown{Message: f.Message}
 	}
 	if m := reCause.FindStringSubmatch(text); m != nil {
-		return thrown{Name: m[1], Message: m[2], Stack: text}
+		message := m[2]
+		if i := reFirstFrame.FindStringIndex(message); i != nil {
+			message = message[:i[0]]
+		}
+		return thrown{Name: m[1], Message: message, Stack: text}
 	}
 	if strings.HasPrefix(text, "[") { // an error of node:test's own, as its inspector shows it
 		return thrown{Message: f.Message, Stack: text}

@@ -309,3 +309,34 @@ func FuzzRecords(f *testing.F) {
 		}
 	})
 }
+
+// What was expected stands a few lines below an assertion of Node's that shows a
+// difference; the report and the trial have to come to one signature.
+func TestDifferenceInAJUnitReportHasWhatWasExpected(t *testing.T) {
+	const report = `<?xml version="1.0" encoding="utf-8"?>
+<testsuites><testcase name="parses" classname="test"><failure type="testCodeFailure" message="x">
+Error [ERR_TEST_FAILURE]: Expected values to be strictly equal:
++ actual - expected
+
++ 'mail'
+- 'mail.example.com'
+    at AsyncResource.runInAsyncScope (node:async_hooks:206:9) {
+  cause: AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:
+  + actual - expected
+  
+  + 'mail'
+  - 'mail.example.com'
+         ^
+      at TestContext.&lt;anonymous> (file:///home/runner/work/m/m/test/a.test.js:6:10)
+      at Test.run (node:internal/test_runner/test:796:25) {
+    generatedMessage: true
+  }
+}</failure></testcase></testsuites>`
+	fs, err := ReadJUnit(strings.NewReader(report), Dialect{Name: "nodetest", Separator: " > "}, Options{})
+	if err != nil || len(fs) != 1 {
+		t.Fatalf("%d failures, %v", len(fs), err)
+	}
+	if got, want := fs[0].Signature.Message, "Expected values to be strictly equal: - 'mail.example.com'"; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+}
