@@ -276,3 +276,36 @@ func TestALogThatCannotBeWrittenIsAnError(t *testing.T) {
 		t.Error("Group: no error")
 	}
 }
+
+func FuzzOutput(f *testing.F) {
+	f.Add("plain")
+	f.Add("a<<b\nb\nevil=1\n")
+	f.Add("\n\n")
+	f.Fuzz(func(t *testing.T, value string) {
+		s := newStep(t)
+		if err := s.Output("x", value); err != nil {
+			t.Fatal(err)
+		}
+		if got := outputs(t, s.file(t, "GITHUB_OUTPUT")); len(got) != 1 || got["x"] != value {
+			t.Fatalf("%q is read as %q", value, got)
+		}
+	})
+}
+
+func FuzzRunnerObeysNothing(f *testing.F) {
+	f.Add("::add-mask::x", "##[error]y")
+	f.Add("\r::x::", "a\n::stop-commands::b\n::b::")
+	f.Fuzz(func(t *testing.T, foreign, title string) {
+		s := newStep(t)
+		if err := s.Fence(func(w io.Writer) error { _, err := io.WriteString(w, foreign); return err }); err != nil {
+			t.Fatal(err)
+		}
+		s.Annotate(Annotation{Path: title, Title: title, Message: foreign, Level: Notice})
+		if got := obeyed(s.log.String()); len(got) != 1 || !strings.HasPrefix(got[0], "::notice") {
+			t.Fatalf("the runner obeys %q", got)
+		}
+		if line := oneLine(foreign); len(line) > maxMessage+len("…") || strings.ContainsAny(line, "\n\r\x00\x1b\u202e") {
+			t.Fatalf("%q is printed as %q", foreign, line)
+		}
+	})
+}
