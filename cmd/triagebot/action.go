@@ -138,7 +138,7 @@ func oneOf(value string, allowed []string) (int, error) {
 // modeOf is what is done about an event.
 func modeOf(ev gh.Event) (string, error) {
 	switch ev.Name {
-	case "pull_request", "merge_group", "push", "workflow_dispatch", "check_run":
+	case "pull_request", "merge_group", "push", "workflow_dispatch":
 		return modeMeasure, nil
 	case "workflow_run":
 		return modePublish, nil

@@ -265,7 +265,9 @@ func TestTestsOfAnotherUserFindNoToken(t *testing.T) {
 	}
 
 	// The hunter can find: as root it does.
-	text = found(t, l, l.act("INPUT_TEST-USER=none"))
+	open := l.act("INPUT_TEST-USER=none")
+	open.says("warning", "persist-credentials")
+	text = found(t, l, open)
 	for _, want := range []string{"FOUND in environ", "FOUND in " + filepath.Join(l.repo, ".git/config"), "FOUND in a file", "FOUND in the settings of git", "OPEN", "ROOT", "WRITABLE", "HUNT as 0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the hunter did not find %q where nothing is hidden", want)

@@ -118,9 +118,18 @@ func TestActionReadsTheLogsOfFailedJobs(t *testing.T) {
 	s.want(exitOK, "verdict=green")
 	s.says("notice", "no job of this run has failed")
 
+	s = l.act("INPUT_LOG-JOBS=build")
+	s.want(exitError)
+	s.says("error", "follow the red one")
+
 	s = l.act("INPUT_TOKEN=")
 	s.want(exitError)
 	s.says("error", "a token that may read the logs")
+
+	l.server.Update(func(st *ghtest.State) { st.Runs[0].Attempts[0].Jobs[0].LogState = ghtest.LogLost })
+	s = l.act("INPUT_LOG-JOBS=test")
+	s.want(exitError)
+	s.says("error", `"test" left no log`)
 }
 
 // /triage: the privileged half starts the run again, and the measuring job of

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,20 +68,27 @@ func (a *actionRun) failedLogs(ctx context.Context, c *child) ([]string, error) 
 }
 
 // failedJobs are those of this attempt that are wanted. An attempt that /triage
-// started may be green where the one before was red: then those count.
+// started may be green where the one before was red: then those count. That no
+// job has ended at all is a mistake, and not green.
 func (a *actionRun) failedJobs(ctx context.Context, g *gh.Client, run int64) ([]gh.Job, error) {
 	attempt, err := strconv.Atoi(a.env("GITHUB_RUN_ATTEMPT"))
 	if err != nil || attempt < 1 {
 		attempt = 1
 	}
+	ended := 0
 	for n := attempt; n >= max(1, attempt-1); n-- {
-		jobs, err := g.FailedJobs(ctx, run, n)
+		jobs, err := g.Jobs(ctx, run, n)
 		if err != nil {
 			return nil, err
 		}
-		if jobs = wanted(jobs, lines(a.in["log-jobs"])); len(jobs) > 0 {
+		jobs = slices.DeleteFunc(wanted(jobs, lines(a.in["log-jobs"])), func(j gh.Job) bool { return j.Conclusion == "" || j.Conclusion == "skipped" })
+		ended += len(jobs)
+		if jobs = slices.DeleteFunc(jobs, func(j gh.Job) bool { return j.Conclusion != "failure" && j.Conclusion != "timed_out" }); len(jobs) > 0 {
 			return jobs, nil
 		}
+	}
+	if ended == 0 {
+		return nil, errors.New("looking for the red tests: no job of this run that log-jobs names has ended: give one of the inputs reports, logs, tests and command, or let this job follow the red one with needs")
 	}
 	return nil, errGreen
 }

@@ -25,6 +25,9 @@ func (a *actionRun) measure(ctx context.Context, mode string) error {
 		return err
 	}
 	defer c.close()
+	if c.readsCredentials() {
+		a.annotate(gh.Warning, "The checkout keeps its credentials where the tests can read them: give actions/checkout persist-credentials: false.")
+	}
 	err = a.prepare(ctx, c, mode)
 	if errors.Is(err, errGreen) {
 		a.annotate(gh.Notice, "Nothing is red: no job of this run has failed.")

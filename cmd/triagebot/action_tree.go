@@ -172,6 +172,24 @@ func (c *child) top() (string, error) {
 	}
 }
 
+// readsCredentials reports whether the tests can read what the checkout logs in with.
+func (c *child) readsCredentials() bool {
+	if c.acc != nil {
+		return false
+	}
+	top, err := c.top()
+	if err != nil {
+		return false
+	}
+	from, err := os.OpenRoot(filepath.Join(top, ".git"))
+	if err != nil {
+		return false
+	}
+	defer from.Close()
+	settings, err := readSmall(from, "config")
+	return err == nil && strings.Contains(strings.ToLower(settings), "extraheader")
+}
+
 // clone makes a repository for the child's user that borrows the objects of the
 // checkout. It does not run git on the checkout: its settings are the pull
 // request's to write, and hold the checkout's credentials. What it costs: one
