@@ -213,3 +213,36 @@ func (c *Client) RerunJob(ctx context.Context, jobID int64) error {
 	res, err := c.api.Actions.RerunJobByID(ctx, c.owner, c.name, jobID)
 	return c.fail(op{doing: fmt.Sprintf("running job %d again", jobID), needs: "actions: write"}, res, err)
 }
+
+// RunsOn lists the completed runs of a branch's name, newest first and at most
+// most of them. A fork's branch may have the same name: compare HeadRepoID.
+// workflow is as for [Client.RunsOf].
+func (c *Client) RunsOn(ctx context.Context, branch, workflow string, most int) ([]Run, error) {
+	o := op{doing: fmt.Sprintf("listing the runs of branch %.60q", branch), needs: "actions: read"}
+	if branch == "" || most < 1 {
+		return nil, &Error{Doing: o.doing, Message: "no branch is named, or no run is wanted", kind: ErrInvalid}
+	}
+	list, _, res, err := pages(min(runPages, 1+most/perPage), func(at github.ListOptions) ([]workflowRun, *github.Response, error) {
+		var page struct {
+			Runs []workflowRun `json:"workflow_runs"`
+		}
+		query := url.Values{"branch": {branch}, "status": {"completed"}, "per_page": {strconv.Itoa(at.PerPage)}}
+		if at.Page > 1 {
+			query.Set("page", strconv.Itoa(at.Page))
+		}
+		res, err := c.get(ctx, c.path("actions/runs?%s", query.Encode()), &page)
+		return page.Runs, res, err
+	})
+	if err != nil {
+		return nil, c.fail(o, res, err)
+	}
+	var runs []Run
+	for i := range list {
+		r := list[i].run()
+		if r.HeadBranch == branch && (workflow == "" || r.Path == workflow || path.Base(r.Path) == workflow) {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b Run) int { return b.Created.Compare(a.Created) })
+	return runs[:min(len(runs), most)], nil
+}

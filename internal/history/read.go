@@ -65,6 +65,17 @@ type sighting struct {
 // be asked at all is an error.
 func Read(ctx context.Context, src Source, l Limits, decode Decode) (*Record, error) {
 	r := &Record{tests: map[triage.Target]*trail{}, durations: map[triage.Target][]float64{}, seen: map[string]bool{}}
+	warnings, err := Each(ctx, src, l, decode, func(rep triage.Report) error { r.add(rep); return nil })
+	r.Warnings = warnings
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Each visits the reports of a source that can be read and believed, the newest
+// first. The warnings tell what was left out and why.
+func Each(ctx context.Context, src Source, l Limits, decode Decode, visit func(triage.Report) error) (warnings []string, err error) {
 	if l.Reports == 0 {
 		l.Reports = defaultReports
 	}
@@ -75,7 +86,6 @@ func Read(ctx context.Context, src Source, l Limits, decode Decode) (*Record, er
 	if err != nil {
 		return nil, err
 	}
-	r.Warnings = append(r.Warnings, warnings...)
 	left := l.Bytes
 	var spoilt []string
 	for i, e := range entries[:min(len(entries), l.Reports)] {
@@ -85,22 +95,24 @@ func Read(ctx context.Context, src Source, l Limits, decode Decode) (*Record, er
 		rep, size, err := readEntry(ctx, e, left, decode)
 		left -= size
 		if left <= 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("history: the first %d of %d reports are read, they have %d MB", i, len(entries), l.Bytes>>20))
+			warnings = append(warnings, fmt.Sprintf("history: the first %d of %d reports are read, they have %d MB", i, len(entries), l.Bytes>>20))
 			break
 		}
 		if err == nil {
-			err = believable(rep, l)
+			err = believable(e, rep, l)
 		}
 		if err != nil {
 			spoilt = append(spoilt, fmt.Sprintf("%s: %v", e.Name, err))
 			continue
 		}
-		r.add(rep)
+		if err := visit(rep); err != nil {
+			return warnings, err
+		}
 	}
 	if len(spoilt) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("history: %d of %d files are left out, for example %s", len(spoilt), len(entries), spoilt[0]))
+		warnings = append(warnings, fmt.Sprintf("history: %d of %d files are left out, for example %s", len(spoilt), len(entries), spoilt[0]))
 	}
-	return r, nil
+	return warnings, nil
 }
 
 func readEntry(ctx context.Context, e Entry, left int64, decode Decode) (triage.Report, int64, error) {
@@ -126,8 +138,10 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func believable(r triage.Report, l Limits) error {
+func believable(e Entry, r triage.Report, l Limits) error {
 	switch {
+	case e.HeadSHA != "" && (r.Check.Head.SHA != e.HeadSHA || r.Check.Head.Dirty):
+		return fmt.Errorf("it is of commit %.12s, and the run that left it was of %.12s", r.Check.Head.SHA, e.HeadSHA)
 	case l.Repo != "" && r.Check.Repo != l.Repo:
 		return fmt.Errorf("it is of %q, not of %q", r.Check.Repo, l.Repo)
 	case !l.Now.IsZero() && r.Plan.Created.After(l.Now.Add(clockSlack)):

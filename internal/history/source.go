@@ -16,7 +16,9 @@ import (
 type Entry struct {
 	// Name is for messages.
 	Name string
-	Open func(ctx context.Context) (io.ReadCloser, error)
+	// HeadSHA is the commit that the report must be of, where that is known.
+	HeadSHA string
+	Open    func(ctx context.Context) (io.ReadCloser, error)
 }
 
 // Source lists earlier reports, the newest first and at most limit of them. What
