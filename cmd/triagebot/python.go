@@ -51,11 +51,14 @@ func (p *pythonLanguage) configure(s *session, su *suite) error {
 			p.Env = append([]string{name + "=" + v}, p.Env...)
 		}
 	}
-	if len(su.Setup) == 0 && p.Python == "" {
-		p.Python = pytest.VenvOf(filepath.Join(s.ws.Top(), su.dir()), s.ws.Top())
-	} else if p.Python != "" && !filepath.IsAbs(p.Python) && strings.Contains(p.Python, "/") && len(su.Setup) == 0 {
-		if own := filepath.Join(s.ws.Top(), su.dir(), p.Python); isFile(own) {
-			p.Python = own // an environment that only the checkout has
+	if len(su.Setup) > 0 {
+		return nil
+	}
+	checkout := filepath.Join(s.ws.Top(), su.dir())
+	p.Shared = pytest.VenvOf(checkout, s.ws.Top())
+	if strings.Contains(p.Python, "/") && !filepath.IsAbs(p.Python) {
+		if own := filepath.Join(checkout, p.Python); isFile(own) {
+			p.Python, p.Shared = "", own // an environment that only the checkout has
 		}
 	}
 	return nil
@@ -83,8 +86,14 @@ func isFile(path string) bool {
 	return err == nil && !st.IsDir()
 }
 
-// ready asks the interpreter of each side for pytest.
+// ready gives a tree that pins other packages an environment of its own, unless
+// the project says how, and asks the interpreter of each side for pytest.
 func (p *pythonLanguage) ready(ctx context.Context, s *session, su *suite) error {
+	if len(su.Setup) == 0 {
+		if err := s.ws.InstallPython(ctx, su.dir(), cmp.Or(p.Python, p.Shared, "python3"), s.before(su)); err != nil {
+			return err
+		}
+	}
 	return s.tryBoth(ctx, su, p.Adapter)
 }
 
@@ -111,7 +120,7 @@ func lastOf(env []string, name string) string {
 }
 
 func (p *pythonLanguage) plain() []string {
-	return append([]string{cmp.Or(p.Python, "python3"), "-m", "pytest"}, p.Args...)
+	return append([]string{cmp.Or(p.Python, p.Shared, "python3"), "-m", "pytest"}, p.Args...)
 }
 
 func (p *pythonLanguage) named(id string, su *suite) (triage.Failure, bool) {

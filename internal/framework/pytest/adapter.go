@@ -41,6 +41,9 @@ type Adapter struct {
 	// Python is the interpreter, a path or a name; empty to look for one: the
 	// tree's virtual environment, that of uv or poetry, then python3.
 	Python string
+	// Shared is the interpreter of a tree without an environment of its own: that
+	// of the user's checkout. Empty for none.
+	Shared string
 	// Args are the suite's own arguments of pytest, kept in every trial.
 	Args []string
 	// SuiteCommand is the suite's own command; empty for pytest over everything.

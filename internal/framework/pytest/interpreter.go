@@ -27,6 +27,9 @@ func (a Adapter) interpreter(ctx context.Context, exec triage.Exec, tree string)
 		}
 		return a.ask(ctx, exec, dir, found)
 	}
+	if a.Shared != "" {
+		return a.ask(ctx, exec, dir, a.Shared)
+	}
 	for _, m := range managers {
 		if !m.uses(dir) && !m.uses(tree) {
 			continue
@@ -51,6 +54,9 @@ func (a Adapter) named(tree string) string {
 	if a.Python == "" {
 		if found, err := a.inTree(tree); err == nil && found != "" {
 			return found
+		}
+		if a.Shared != "" {
+			return a.Shared
 		}
 		if runtime.GOOS == "windows" {
 			return "python"
