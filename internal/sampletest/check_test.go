@@ -19,6 +19,9 @@ func ideal(s Sample, r Repo) triage.Report {
 			Target: triage.Target{Suite: "go", Framework: "gotest", Package: w.Package, Test: w.Test},
 			Class:  w.Class[0], Origin: w.Origin, Reasons: w.Reasons,
 		}
+		if len(w.Polluters) > 0 {
+			v.Polluters = &triage.Polluters{Tests: w.Polluters}
+		}
 		if w.Cause != nil {
 			v.Cause = &triage.Cause{Kind: w.Cause.Kind}
 			for _, site := range w.Cause.Sites {
@@ -76,11 +79,12 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			red := triage.Request{Target: r.Verdicts[0].Target, Arm: triage.Arm{Side: triage.Base}, Purpose: triage.Measure}
 			r.Trials = []triage.Trial{{Request: red, Outcome: triage.Fail}}
 		}, "made-worse"},
-		"a cause too many": {"regression", func(r *triage.Report) { r.Verdicts[0].Cause = &triage.Cause{Kind: triage.CauseRace} }, "want none"},
-		"a missing cause":  {"race-on-base", func(r *triage.Report) { r.Verdicts[0].Cause = nil }, "no cause"},
-		"another cause":    {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Kind = triage.CauseRace }, "cause is race"},
-		"another place":    {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Sites[0].Func = "run" }, "cause names"},
-		"no place at all":  {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Sites = nil }, "names no site"},
+		"a cause too many":       {"regression", func(r *triage.Report) { r.Verdicts[0].Cause = &triage.Cause{Kind: triage.CauseRace} }, "want none"},
+		"a missing cause":        {"race-on-base", func(r *triage.Report) { r.Verdicts[0].Cause = nil }, "no cause"},
+		"another cause":          {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Kind = triage.CauseRace }, "cause is race"},
+		"another place":          {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Sites[0].Func = "run" }, "cause names"},
+		"a guiltless one blamed": {"order-dependent", func(r *triage.Report) { r.Verdicts[0].Polluters.Tests = []string{"TestX"} }, "it fails after [TestX]"},
+		"no place at all":        {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Sites = nil }, "names no site"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Load(samples + "/" + c.sample + ".txtar")

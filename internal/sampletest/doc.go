@@ -1,6 +1,6 @@
 // Package sampletest is test support: it reads the sample repositories of
 // testdata/samples, builds them, makes their red check, proves what they plant
-// with the plain go tool, and compares a report of triagebot with the truth.
+// with the framework's plain tool, and compares a report of triagebot with the truth.
 // No product code imports it.
 //
 // A sample is a txtar archive whose comment is a YAML document, the [Header].

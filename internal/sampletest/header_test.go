@@ -42,6 +42,7 @@ func TestParseRefuses(t *testing.T) {
 		"an impossible count":      {"1/1", "2/1", "no count can be"},
 		"a count without runs":     {"1/1", "1", "want 3/3"},
 		"a wrong pattern":          {"red: 1/1", "red: 1/1, says: '('", "missing closing"},
+		"an unknown framework":     {"ci: {run", "framework: nose\nci: {run", "unknown framework"},
 		"a delay of nothing":       {"red: 1/1", "red: 1/1, late: {file: a.go, ms: 5}", "late needs"},
 	} {
 		t.Run(name, func(t *testing.T) {

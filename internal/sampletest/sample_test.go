@@ -17,7 +17,7 @@ const samples = "../../testdata/samples"
 
 var (
 	update = flag.Bool("update", false, "write the README of the samples")
-	facts  = flag.String("facts", "^(regression|race-by-head)$", "prove the facts of the samples whose name matches")
+	facts  = flag.String("facts", "^((py-)?regression|race-by-head)$", "prove the facts of the samples whose name matches")
 	record = flag.String("record", "", "record the red reports of the samples whose name matches anew")
 )
 

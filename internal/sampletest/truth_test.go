@@ -13,21 +13,21 @@ import (
 )
 
 var (
-	truth = flag.Int("truth", 0, "measure every sample this often with the real binary; 0 measures the three of quick once")
+	truth = flag.Int("truth", 0, "measure every sample this often with the real binary; 0 measures those of quick once")
 	only  = flag.String("sample", "", "with -truth, measure only the samples whose name matches")
 	keep  = flag.String("keep", "", "with -truth, leave the repositories and reports in this folder")
 )
 
 const (
 	// quick are the samples that a plain run of the tests measures: one verdict
-	// each from a plain arm, from rates, and from lag.
-	quick = "^(regression|flake|race-on-base)$"
+	// each from a plain arm, from rates, and from lag, and one of pytest.
+	quick = "^(regression|flake|(py-)?race-on-base)$"
 	// sampleWall is what measuring one sample may take on two cores.
 	sampleWall = 10 * time.Second
 	// demoWall is the same for the demo, which has six red tests.
 	demoWall = time.Minute
 	// sampleTimeout ends a measurement that hangs.
-	sampleTimeout = 3 * time.Minute
+	sampleTimeout = 6 * time.Minute
 )
 
 // TestTruth measures the samples with the real binary, one after the other, and
