@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -204,27 +205,45 @@ func (c *child) clone(ctx context.Context, top string) error {
 	if err != nil {
 		return err
 	}
-	init := []string{"init", "-q", "--template=", "."}
-	if strings.Contains(strings.ToLower(settings), "objectformat = sha256") {
-		init = append(init, "--object-format=sha256")
+	files := map[string]string{
+		"config":                  ownSettings(settings),
+		"objects/info/alternates": filepath.Join(top, ".git", "objects") + "\n",
 	}
-	if err := c.git(ctx, init...); err != nil {
+	if err := readRefs(from, files); err != nil {
 		return err
 	}
-	if err := c.borrow(from, top); err != nil {
-		return err
+	// Nobody else gets at the directory before it is whole.
+	repo := filepath.Join(c.scratch, childRepo)
+	if err := os.Chown(repo, os.Geteuid(), os.Getegid()); err != nil {
+		return fmt.Errorf("copying the checkout: %w", err)
 	}
-	if remote := originURL(settings); remote != "" {
-		if err := c.git(ctx, "remote", "add", "origin", remote); err != nil {
-			return err
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(repo, ".git", filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(files[name]), 0o644)); err != nil {
+			return fmt.Errorf("copying the checkout: %w", err)
 		}
+	}
+	if err := c.giveAway(repo); err != nil {
+		return err
 	}
 	return c.git(ctx, "reset", "-q", "--hard")
 }
 
-// borrow copies what names commits, and says where the objects are.
-func (c *child) borrow(from *os.Root, top string) error {
-	to := filepath.Join(c.scratch, childRepo, ".git")
+// ownSettings are those of the child's repository.
+func ownSettings(settings string) string {
+	text := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+	if sha256Objects.MatchString(settings) {
+		text = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = sha256\n"
+	}
+	if remote := originURL(settings); remote != "" {
+		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(remote)
+		text += "[remote \"origin\"]\n\turl = \"" + quoted + "\"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
+	}
+	return text
+}
+
+// readRefs reads what names commits.
+func readRefs(from *os.Root, files map[string]string) error {
 	names := []string{"HEAD", "packed-refs", "shallow"}
 	err := fs.WalkDir(from.FS(), "refs", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -233,26 +252,33 @@ func (c *child) borrow(from *os.Root, top string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("reading the checkout: %w", err)
+		return fmt.Errorf("reading the checkout: %w", bare(err))
 	}
-	files := map[string]string{"objects/info/alternates": filepath.Join(top, ".git", "objects") + "\n"}
 	for _, name := range names {
-		if files[name], err = readSmall(from, name); err != nil {
+		text, err := readSmall(from, name)
+		if err != nil {
 			return err
 		}
+		if text != "" {
+			files[name] = text
+		}
 	}
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range files {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
-		if text := files[name]; text != "" {
-			if err := c.give(filepath.Join(to, filepath.FromSlash(name)), text); err != nil {
-				return err
-			}
-		}
+	files["refs/.keep"] = "" // a repository has the directory, also when all refs are packed
+	return nil
+}
+
+// giveAway makes a directory and all in it the child's, itself last.
+func (c *child) giveAway(dir string) error {
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	})
+	for _, path := range slices.Backward(paths) {
+		err = errors.Join(err, os.Lchown(path, c.acc.uid, c.acc.gid))
+	}
+	if err != nil {
+		return fmt.Errorf("copying the checkout: %w", err)
 	}
 	return nil
 }
@@ -275,27 +301,6 @@ func readSmall(root *os.Root, name string) (string, error) {
 		return "", fmt.Errorf("reading .git/%s of the checkout: %w", name, bare(err))
 	}
 	return string(b), nil
-}
-
-// give writes a file for the child, with its directories.
-func (c *child) give(path, text string) error {
-	own := func(p string) error { return os.Chown(p, c.acc.uid, c.acc.gid) }
-	var missing []string
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(dir); err == nil {
-			break
-		}
-		missing = append(missing, dir)
-	}
-	for _, dir := range slices.Backward(missing) {
-		if err := errors.Join(os.Mkdir(dir, 0o755), own(dir)); err != nil {
-			return fmt.Errorf("copying the checkout: %w", err)
-		}
-	}
-	if err := errors.Join(os.WriteFile(path, []byte(text), 0o644), own(path)); err != nil {
-		return fmt.Errorf("copying the checkout: %w", err)
-	}
-	return nil
 }
 
 // git runs git as the child's user in its repository.
@@ -322,6 +327,7 @@ func (c *child) git(ctx context.Context, args ...string) error {
 
 var (
 	originSection = regexp.MustCompile(`(?ms)^\s*\[remote "origin"\]\s*$(.*?)(^\s*\[|\z)`)
+	sha256Objects = regexp.MustCompile(`(?im)^\s*objectformat\s*=\s*sha256\s*$`)
 	shortSSH      = regexp.MustCompile(`^[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+):([A-Za-z0-9_./-]+)$`)
 	urlLine       = regexp.MustCompile(`(?m)^\s*url\s*=\s*(\S+)\s*$`)
 )

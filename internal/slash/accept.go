@@ -24,7 +24,7 @@ type acceptance struct {
 	attempt int
 }
 
-var acceptanceLine = regexp.MustCompile(`(?m)^<!-- triagebot-accepted:([0-9]{1,18}):([0-9a-f]{16}):([0-9a-f]{40,64}):([0-9]{1,18}):([0-9]{1,6}) -->$`)
+var acceptanceLine = regexp.MustCompile(`^<!-- triagebot-accepted:([0-9]{1,18}):([0-9a-f]{16}):([0-9a-f]{40,64}):([0-9]{1,18}):([0-9]{1,6}) -->\n`)
 
 func digest(body string) string {
 	line, _, _ := strings.Cut(body, "\n")
@@ -58,8 +58,9 @@ func acceptanceIn(c gh.CommentRef, login string) (acceptance, bool) {
 	if !strings.EqualFold(c.Author, login) {
 		return acceptance{}, false
 	}
-	m := acceptanceLine.FindStringSubmatch(strings.ReplaceAll(c.Body, "\r\n", "\n"))
-	if m == nil {
+	first, rest, _ := strings.Cut(strings.ReplaceAll(c.Body, "\r\n", "\n"), "\n")
+	m := acceptanceLine.FindStringSubmatch(rest)
+	if m == nil || first != gh.Marker("reply/"+m[1]) { // a report of ours shows strangers' text, a reply does not
 		return acceptance{}, false
 	}
 	comment, cerr := strconv.ParseInt(m[1], 10, 64)

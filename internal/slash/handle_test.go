@@ -81,11 +81,11 @@ func (f *fake) Reply(_ context.Context, _ int, id int64, body string) (gh.Result
 	f.did = append(f.did, "reply")
 	for i, c := range f.comments {
 		if c.ID == 100+id {
-			f.comments[i].Body = body
+			f.comments[i].Body = gh.Marker(fmt.Sprint("reply/", id)) + "\n" + body
 			return gh.Result{Action: gh.Updated}, nil
 		}
 	}
-	f.comments = append(f.comments, gh.CommentRef{ID: 100 + id, Body: "<!-- triagebot:reply -->\n" + body, Author: me, Bot: true, Created: now.Add(time.Second), Updated: now.Add(time.Second)})
+	f.comments = append(f.comments, gh.CommentRef{ID: 100 + id, Body: gh.Marker(fmt.Sprint("reply/", id)) + "\n" + body, Author: me, Bot: true, Created: now.Add(time.Second), Updated: now.Add(time.Second)})
 	return gh.Result{Action: gh.Created, URL: "https://gh.example/reply"}, nil
 }
 
@@ -266,6 +266,9 @@ func TestAnAcceptanceOfAnothersIsNone(t *testing.T) {
 	reply := &f.comments[1]
 	for name, change := range map[string]func(){
 		"another author":    func() { reply.Author = "mallory" },
+		"another comment":   func() { reply.Body = strings.Replace(reply.Body, "reply/10 ", "reply/11 ", 1) },
+		"a report of ours":  func() { reply.Body = gh.Marker("check") + "\n" + reply.Body },
+		"further below":     func() { reply.Body = strings.Replace(reply.Body, "-->\n", "-->\ntext\n", 1) },
 		"another's comment": func() { reply.Author, reply.Body = "mallory", "<!-- triagebot:reply -->\n"+reply.Body },
 	} {
 		was := *reply
