@@ -263,6 +263,9 @@ func (v *view) scope(plain pair) (d decision, ok bool) {
 		probe := v.request(p.head.Arm, triage.Measure)
 		return run(Step{Kind: StepScope, Requests: []triage.Request{probe}}), true
 	case p.head.Same == 0 && p.rounds() == 0:
+		if v.othersRed(p.head) && p.head.N() < CompanyRuns {
+			return run(Step{Kind: StepScope, Requests: []triage.Request{v.request(p.head.Arm, triage.Measure)}}), true
+		}
 		return decision{}, false
 	case p.base.givenUp(v.p):
 		return v.emptyArm(p.base), true
@@ -273,6 +276,19 @@ func (v *view) scope(plain pair) (d decision, ok bool) {
 	default:
 		return v.polluted(p.head, v.settled(r, p, triage.ReasonOrder)), true
 	}
+}
+
+// othersRed reports whether other tests of the target's package were red in its
+// company.
+func (v *view) othersRed(a *arm) bool {
+	for _, t := range a.counted {
+		for _, o := range t.Others {
+			if o.Outcome.Red() && o.Target.Package == t.Target.Package && !o.Target.IsCommand() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // polluted has the tests looked for after which the target fails, before what is

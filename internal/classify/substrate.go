@@ -13,6 +13,11 @@ import (
 // look like; three that are never steady are rarely three bugs.
 const substrateVictims = 3
 
+// CompanyRuns of head with the whole package are made when the target passes there
+// and other tests of the package do not: a shared cause that strikes in every other
+// run shows three different victims in nine runs in 9 of 10 checks.
+const CompanyRuns = 9
+
 // Company is one run of several tests: the tests that were red in it, and where.
 type Company struct {
 	Arm triage.Arm

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/triagebot/triagebot/internal/classify"
 	"github.com/triagebot/triagebot/internal/pipeline"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -47,6 +48,31 @@ func TestAReportTellsOneCauseUnderSeveralTests(t *testing.T) {
 	}
 	if diff := cmp.Diff(append([]triage.Substrate{earlier}, r.Substrate...), got.Substrate); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAGreenTestAmongRedNeighboursIsRunOnInTheirCompany(t *testing.T) {
+	in, w := check(1, quiet)
+	r, err := pipeline.Triage(t.Context(), in, &neighbours{world: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	company := 0
+	for _, tr := range r.Trials {
+		if tr.Arm.Scope == triage.InPackage {
+			company++
+		}
+	}
+	if company != classify.CompanyRuns || len(r.Substrate) != 1 || r.Substrate[0].Arms[0].Victims != company {
+		t.Errorf("%d runs with the package, want %d; substrate %+v", company, classify.CompanyRuns, r.Substrate)
+	}
+	if v := r.Verdicts[0]; v.Class != triage.Inconclusive || v.Reasons[0] != triage.ReasonNotReproduced {
+		t.Errorf("verdict %s %v", v.Class, v.Reasons)
+	}
+	in, w = check(1, quiet)
+	alone := triageOf(t, in, w)
+	if n := len(r.Trials) - len(alone.Trials); n != company-1 {
+		t.Errorf("%d runs more than without red neighbours, want %d", n, company-1)
 	}
 }
 

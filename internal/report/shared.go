@@ -120,16 +120,23 @@ func nameList(victims []triage.Target) prose {
 
 // amongThem says which red tests of this check belong to the finding.
 func amongThem(r triage.Report, s triage.Substrate) prose {
-	var mine []triage.Target
+	var mine, near []triage.Target
 	for _, f := range r.Failures {
-		if slices.Contains(s.Victims, f.Target) {
+		switch {
+		case slices.Contains(s.Victims, f.Target):
 			mine = append(mine, f.Target)
+		case f.Target.Package == s.Place && !f.Target.IsCommand():
+			near = append(near, f.Target)
 		}
 	}
-	if len(mine) == 0 {
-		return nil
+	var p prose
+	if len(mine) > 0 {
+		p = say(" Of them red in this check: ", nameList(mine), ".")
 	}
-	return append(append(say(" Red in this check: "), nameList(mine)...), say(".")...)
+	if len(near) > 0 {
+		p = append(p, say(" Red in this check, in the same place: ", nameList(near), ".")...)
+	}
+	return p
 }
 
 const dateWords = "2 Jan 2006"
