@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -254,6 +255,59 @@ func TestActionTellsThatTheHeadHasMoved(t *testing.T) {
 	s.says("notice", "moved on to another commit")
 	if c := l.comments(7, 1)[0]; !strings.Contains(c.Body, "**Out of date:**") {
 		t.Errorf("the comment:\n%s", c.Body)
+	}
+}
+
+// What GitHub refuses: the measuring half goes on with the summary, the
+// publishing half ends with 2, and neither writes half a comment.
+func TestActionMeetsRefusals(t *testing.T) {
+	l := newLab(t, appArchive)
+	l.red()
+	l.act("INPUT_REPORTS=test.json", "INPUT_COMMENT=off").want(exitOK)
+	l.upload(42, "triagebot-report")
+	pull, run := l.server.State().PullEvent("synchronize", 7), l.server.State().RunEvent(42)
+	for _, status := range []int{403, 404, 410, 422} {
+		l.event("workflow_run", run)
+		l.server.Fail("POST /repos/{owner}/{repo}/issues/{issue_number}/comments", ghtest.Answer(status, "no"))
+		s := l.act()
+		s.want(exitError)
+		s.says("error", strconv.Itoa(status))
+		if status != 422 {
+			continue
+		}
+		l.event("pull_request", pull)
+		l.server.Fail("POST /repos/{owner}/{repo}/issues/{issue_number}/comments", ghtest.Answer(status, "no"))
+		s = l.act("INPUT_REPORTS=test.json", "INPUT_FAIL-ON=regression")
+		s.want(exitPolicy, "comment-url=")
+		s.says("warning", strconv.Itoa(status))
+	}
+	l.event("workflow_run", run)
+	l.server.Fail("GET /repos/{owner}/{repo}/actions/runs/{run_id}/artifacts", ghtest.BadGateway().Repeat(2))
+	l.server.Fail("POST /repos/{owner}/{repo}/issues/{issue_number}/comments", ghtest.SecondaryLimit(429, time.Second))
+	l.comments(7, 0)
+	l.act().want(exitOK)
+	l.comments(7, 1)
+}
+
+// Two open pull requests of one head: neither is written to.
+func TestActionDoesNotChooseBetweenTwoPullRequests(t *testing.T) {
+	l := newLab(t, appArchive)
+	l.red()
+	l.act("INPUT_REPORTS=test.json", "INPUT_COMMENT=off").want(exitOK)
+	l.upload(42, "triagebot-report")
+	l.server.Update(func(st *ghtest.State) {
+		other := st.Pulls[0]
+		other.Number = 12
+		st.Pulls = append(st.Pulls, other)
+	})
+	l.event("workflow_run", l.server.State().RunEvent(42))
+	s := l.act()
+	s.want(exitOK, "verdict=yours", "comment-url=")
+	s.says("notice", "ore than one open pull request")
+	l.comments(7, 0)
+	l.comments(12, 0)
+	if !strings.Contains(s.summary, "TestDouble") {
+		t.Errorf("the summary:\n%s", s.summary)
 	}
 }
 

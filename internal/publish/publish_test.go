@@ -238,18 +238,11 @@ func TestAClosedPullRequestIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestACommentThatWasDeletedBetweenListAndEditIsMadeAnew(t *testing.T) {
-	for _, gone := range []error{gh.ErrNotFound, gh.ErrGone} {
-		f := newFake(regression())
-		f.upsertErr = []error{gone}
-		if out := f.publish(t); out.Comment.Action != gh.Created {
-			t.Errorf("%v: %+v", gone, out)
-		}
-		f = newFake(regression())
-		f.upsertErr = []error{gone, gone}
-		if _, err := FromRun(t.Context(), f, runID, Options{}); !errors.Is(err, gone) {
-			t.Errorf("%v twice: %v", gone, err)
-		}
+func TestARefusalToWriteIsAnError(t *testing.T) {
+	f := newFake(regression())
+	f.upsertErr = []error{gh.ErrForbidden}
+	if _, err := FromRun(t.Context(), f, runID, Options{}); !errors.Is(err, gh.ErrForbidden) {
+		t.Errorf("error %v", err)
 	}
 }
 

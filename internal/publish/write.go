@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -89,7 +88,7 @@ func write(ctx context.Context, g GitHub, t target, parts []report.Part, out Out
 	}
 	out.Page = body
 	body = headLine(t.sha) + body
-	if out.Comment, err = upsert(ctx, g, pull.Number, gh.Comment{Marker: Key(o.Check), Body: body, Create: create}); err != nil {
+	if out.Comment, err = g.Upsert(ctx, pull.Number, gh.Comment{Marker: Key(o.Check), Body: body, Create: create}); err != nil {
 		return out, err
 	}
 	if out.Comment.Action == gh.None {
@@ -102,16 +101,6 @@ func write(ctx context.Context, g GitHub, t target, parts []report.Part, out Out
 const shortSHA = 12
 
 func short(sha string) string { return sha[:min(len(sha), shortSHA)] }
-
-// upsert writes again when the comment was deleted between being found and
-// being edited: the second time a new one is made, or none.
-func upsert(ctx context.Context, g GitHub, number int, c gh.Comment) (gh.Result, error) {
-	res, err := g.Upsert(ctx, number, c)
-	if errors.Is(err, gh.ErrNotFound) || errors.Is(err, gh.ErrGone) {
-		return g.Upsert(ctx, number, c)
-	}
-	return res, err
-}
 
 // headLine is the hidden line that says which head a comment is about.
 func headLine(sha string) string { return "<!-- triagebot-head:" + sha + " -->\n" }
