@@ -14,12 +14,16 @@ const readmeHead = `# Sample repositories
 
 Small real repositories with a planted truth, one an archive. A test builds each of them with git, lets triagebot measure its
 red check, and compares the report with what is planted. The comment of an archive is a YAML document: what is planted and
-why, how the check became red, the verdicts that are right, and facts that the plain go tool proves. Its files are base/
-(first commit of main), head/ (the pull request, laid over it), main/ (a later commit of main, for a merge) and dirty/
-(edits that were never committed). Package internal/sampletest has the format.
+why, how the check became red, the verdicts that are right, and facts that go test, or the framework that the header
+names, proves without triagebot. Its files are base/ (first commit of main), head/ (the pull request, laid over it), main/ (a
+later commit of main, for a merge) and dirty/ (edits that were never committed). Package internal/sampletest has the format.
 
-Where a red is too rare to wait for, ci.json is the recorded output of go test -json on head with one line delayed, that
-is, a real red of the planted kind. The red of late-writer was caught with fewer rounds of its seal.
+Where a red is too rare to wait for, the archive has a recorded report of head with one line delayed, that is, a real red
+of the planted kind: ci.json is the output of go test -json or of a runner of JavaScript, ci.xml the JUnit report of pytest.
+The red of late-writer was caught with fewer rounds of its seal.
+
+Samples named py-* need pytest, py-aio-* pytest-asyncio; make python-env installs both. Those of JavaScript's runners need make
+node-env. A sample whose tools are not here is skipped, and says so.
 
 - Facts: go test ./internal/sampletest -run Facts -facts .
 - Verdicts: go test ./internal/sampletest -run Truth -truth 10 (and -sample NAME)
