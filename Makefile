@@ -9,7 +9,7 @@ FUZZ    ?= 20s
 BENCH   ?=
 BIN     := bin/triagebot
 
-.PHONY: build demo test lint bench fuzz truth sim update refresh-openapi node-env python-env clean
+.PHONY: build demo test lint bench fuzz truth sim update refresh-openapi node-env python-env lint-actions act container release-dry clean
 
 build: ## build bin/triagebot
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/triagebot
@@ -69,5 +69,27 @@ fuzz: ## each fuzz target for FUZZ
 refresh-openapi: ## cut GitHub's API description and payloads anew for the fake GitHub; needs Node 20 and npm
 	node internal/gh/ghtest/refresh/refresh.mjs
 
+# Programs for the tests of workflows, pinned here and built below bin.
+ACTIONLINT := actionlint@v1.7.12
+ACT        := act@v0.2.89
+
+bin/actionlint@%:
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/rhysd/actionlint/cmd/actionlint@$* && mv bin/actionlint $@
+
+bin/act@%:
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/nektos/act@$* && mv bin/act $@
+
+lint-actions: bin/$(ACTIONLINT) ## actionlint on all workflows, shellcheck on all scripts
+	BIN=bin/$(ACTIONLINT) .ci/actionlint
+
+act: bin/$(ACT) ## play the example workflows for real, against a fake GitHub
+	$(GO) test -count=1 -timeout 15m ./internal/actiontest -run '^TestPlay' -act $(CURDIR)/bin/$(ACT) -v
+
+container: ## build the image, and run it as the Actions runner does
+	.ci/container
+
+release-dry: ## the files of a release, built twice and compared; VERSION names it
+	.ci/release-dry $(VERSION)
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

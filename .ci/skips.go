@@ -18,6 +18,7 @@ import (
 
 // expected are the skips that do no harm, by package and reason.
 var expected = []struct{ pkg, reason string }{
+	{`/internal/actiontest$`, `run with make (act|container)`},
 	{`/internal/bench$`, `run with -bench-table`},
 	{`/internal/lag/golag$`, `run with -golag`},
 	{`/internal/lag/(pylag|nodelag)$`, `a measurement|^\s*$|.`},              // needs Python or Node, which measure does not use yet

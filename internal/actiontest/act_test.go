@@ -182,7 +182,7 @@ func (s *stage) wantOneComment() {
 	}
 }
 
-func TestStepOnFailedCIThenPublish(t *testing.T) {
+func TestPlayStepThenPublish(t *testing.T) {
 	s := newStage(t)
 	log, green := s.play("failed-ci-step.yml", "pull_request", s.pull.state().PullEvent("synchronize", 7))
 	if green {
@@ -209,7 +209,7 @@ func TestStepOnFailedCIThenPublish(t *testing.T) {
 	}
 }
 
-func TestCommandStepComments(t *testing.T) {
+func TestPlayCommandStep(t *testing.T) {
 	s := newStage(t)
 	if _, green := s.play("failed-ci-command.yml", "pull_request", s.pull.state().PullEvent("synchronize", 7)); !green {
 		t.Errorf("with fail-on none the step fails")
@@ -218,7 +218,7 @@ func TestCommandStepComments(t *testing.T) {
 	s.wantOneComment()
 }
 
-func TestJobAfterTheRedOneReadsItsLog(t *testing.T) {
+func TestPlayJobAfterTheRedOne(t *testing.T) {
 	s := newStage(t)
 	s.fake.Update(func(st *ghtest.State) {
 		st.Runs[0].Attempts[0].Jobs[0].Log = strings.ReplaceAll("\ufeff##[group]Run go test ./...\n##[endgroup]\n--- FAIL: TestAdd (0.00s)\n    app_test.go:7: Add(1, 2) = -1, want 3\nFAIL\nFAIL\texample.com/app\t0.002s\nFAIL\n##[error]Process completed with exit code 1.\n", "\n", "\n2026-01-02T03:04:05.1234567Z ")
@@ -230,27 +230,67 @@ func TestJobAfterTheRedOneReadsItsLog(t *testing.T) {
 	s.wantOneComment()
 }
 
-func TestTriageCommandRunsTheMeasuringRunAgain(t *testing.T) {
+func TestPlayTriageCommand(t *testing.T) {
 	s := newStage(t)
-	st := s.pull.state()
-	if log, green := s.play("triage-command.yml", "issue_comment", st.CommentEvent(7, "dave", "/triage runs=3")); !green {
+	if log, green := s.say("dave", "/triage runs=3"); !green {
 		t.Errorf("refusing failed:\n%s", log)
 	}
 	if n := len(s.fake.State().Reruns); n != 0 {
 		t.Fatalf("somebody who may only read started %d runs", n)
 	}
-	s.fake.Update(func(st *ghtest.State) {
-		st.Comments = append(st.Comments, ghtest.Comment{ID: 9001, Issue: 7, User: "bob", Body: "/triage runs=3"})
-	})
-	if log, green := s.play("triage-command.yml", "issue_comment", st.CommentEvent(7, "bob", "/triage runs=3")); !green {
+	if log, green := s.say("bob", "/triage runs=3"); !green {
 		t.Errorf("the command failed:\n%s", log)
 	}
 	if r := s.fake.State().Reruns; len(r) != 1 || r[0].Run != 42 {
 		t.Errorf("the new runs are %+v, want one of run 42", r)
 	}
+	reactions := map[string]string{}
+	for _, c := range s.comments() {
+		for _, r := range c.Reactions {
+			reactions[c.User] += " " + r.Content
+		}
+	}
+	if reactions["bob"] == "" || reactions["dave"] == reactions["bob"] {
+		t.Errorf("the reactions are %q, want bob to see that it was taken, and dave that it was not", reactions)
+	}
+	// The run that it started measures as the comment asked.
+	s.attempt = 2
+	log, _ := s.play("failed-ci-step.yml", "pull_request", s.fake.State().PullEvent("synchronize", 7))
+	if !strings.Contains(log, "This attempt was started by /triage") {
+		t.Errorf("the second attempt does not know of the command")
+	}
+	if text := s.report("triagebot-report-test"); !strings.Contains(text, "leaning-regression") {
+		t.Errorf("three runs cannot tell, so the second attempt did more:\n%s", text)
+	}
 }
 
-func TestSweepByNightLeavesAReport(t *testing.T) {
+// say plays the workflow of commands on a new comment of a user.
+func (s *stage) say(user, text string) (log string, green bool) {
+	s.t.Helper()
+	var event map[string]any
+	if err := json.Unmarshal(s.pull.state().CommentEvent(7, user, text), &event); err != nil {
+		s.t.Fatal(err)
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	comment := event["comment"].(map[string]any)
+	comment["created_at"], comment["updated_at"] = now, now
+	id := int64(comment["id"].(float64))
+	payload, err := json.Marshal(event)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.fake.Update(func(st *ghtest.State) { // every event of the fake has the same comment
+		for i := range st.Comments {
+			if st.Comments[i].ID == id {
+				st.Comments[i].ID = 8000
+			}
+		}
+		st.Comments = append(st.Comments, ghtest.Comment{ID: id, Issue: 7, User: user, Body: text, Created: now, Updated: now})
+	})
+	return s.play("triage-command.yml", "issue_comment", payload)
+}
+
+func TestPlaySweep(t *testing.T) {
 	s := newStage(t)
 	s.play("sweep.yml", "schedule", s.pull.state().ScheduleEvent(12, "23 3 * * *"))
 	if text := s.report("triagebot-report-sweep"); !strings.Contains(text, "TestAdd") {

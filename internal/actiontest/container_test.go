@@ -1,18 +1,23 @@
 package actiontest
 
 import (
-	"encoding/json"
+	"archive/tar"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/triagebot/triagebot/internal/gh/ghtest"
 )
 
 var container = flag.String("container", "", "run the container tests with this `IMAGE` of the full target (make container)")
+var slim = flag.String("slim", "", "the `IMAGE` of the slim target")
 
 // secrets are what a test must not find, wherever it looks. Each is where the
 // runner has such a thing.
@@ -182,37 +187,39 @@ func needContainer(t *testing.T) {
 	}
 }
 
-func TestContainerTriagesAPullRequest(t *testing.T) {
+// measured is the command step in the container, on the pull request of the hunter.
+func measured(t *testing.T, inputs ...string) (*run, *pull, *ghtest.Server) {
+	t.Helper()
 	needContainer(t)
 	p := pullRequest(t, hunter)
 	fake := p.serveOn(t, gateway(t))
 	r := &run{t: t, work: filepath.Dir(p.dir)}
 	write(t, filepath.Join(r.work, "event.json"), string(p.state().PullEvent("synchronize", 7)))
-	r.start(*container, "mode=measure", "command=go test ./...", "fail-on=regression", "budget=3m",
-		"GITHUB_EVENT_NAME=pull_request", "GITHUB_REPOSITORY=acme/widgets", "GITHUB_SHA="+p.merge,
-		"GITHUB_RUN_ID=42", "GITHUB_RUN_ATTEMPT=1", "GITHUB_API_URL="+fake.URL(), "GITHUB_SERVER_URL=https://github.com")
+	r.start(*container, append(inputs, "mode=measure", "GITHUB_EVENT_NAME=pull_request", "GITHUB_REPOSITORY=acme/widgets",
+		"GITHUB_SHA="+p.merge, "GITHUB_RUN_ID=42", "GITHUB_RUN_ATTEMPT=1", "GITHUB_API_URL="+fake.URL(), "GITHUB_SERVER_URL=https://github.com")...)
+	return r, p, fake
+}
+
+func TestContainerTriagesAPullRequest(t *testing.T) {
+	r, p, fake := measured(t, "command=go test ./...", "fail-on=regression", "budget=3m")
 	if r.code != 1 {
 		t.Errorf("exit code %d, want 1: fail-on is regression", r.code)
 	}
 	out := r.outputs()
-	if diff := cmp.Diff(map[string]string{"verdict": "yours", "regressions": "2", "should-fail": "true", "report-path": "triagebot-out/report.json"},
-		map[string]string{"verdict": out["verdict"], "regressions": out["regressions"], "should-fail": out["should-fail"], "report-path": out["report-path"]}); diff != "" {
+	want := map[string]string{"verdict": "yours", "regressions": "2", "should-fail": "true", "report-path": "triagebot-out/report.json"}
+	got := map[string]string{}
+	for name := range want {
+		got[name] = out[name]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the outputs are not those (-want +got):\n%s", diff)
 	}
 	if s := r.file("_temp/_runner_file_commands/summary"); !strings.Contains(s, "TestAdd") {
 		t.Errorf("the job summary does not name the red test:\n%s", s)
 	}
 	text := r.file(filepath.Join("workspace", out["report-path"]))
-	var rep struct{ Schema string }
-	if err := json.Unmarshal([]byte(text), &rep); err != nil || rep.Schema != "triagebot/report/v1" {
-		t.Errorf("the report has schema %q, %v", rep.Schema, err)
-	}
-	// What the hunter found is in its message. It ran as the image's own user.
-	if !strings.Contains(text, "hunted as uid 10001 gid 10001, found ") {
-		t.Errorf("no word of the hunter as uid 10001 in the report:\n%s", text)
-	}
-	if !strings.Contains(text, `found \u003c\u003e`) && !strings.Contains(text, "found <>") {
-		t.Errorf("the hunter found something:\n%s", text)
+	if found := hunted(t, text); found != "" {
+		t.Errorf("as user 10001 the hunter found: %s", found)
 	}
 	if c := fake.State().Comments; len(c) != 1 || c[0].Issue != 7 || !strings.Contains(c[0].Body, "TestAdd") {
 		t.Errorf("the comments are %+v, want one on the pull request that names the red test", c)
@@ -222,7 +229,104 @@ func TestContainerTriagesAPullRequest(t *testing.T) {
 			t.Errorf("the secret %s stands in the log or the report", name)
 		}
 	}
-	if dirty := git(t, filepath.Join(r.work, "workspace"), "-c", "safe.directory=*", "status", "--porcelain", "--", ":!triagebot-out"); dirty != "" {
+	if dirty := git(t, p.dir, "-c", "safe.directory=*", "status", "--porcelain", "--", ":!triagebot-out"); dirty != "" {
 		t.Errorf("the workspace was changed:\n%s", dirty)
+	}
+	slimPublishes(t, p, text)
+}
+
+// hunted is what the hunter of a report found, as the user of the image.
+func hunted(t *testing.T, report string) string {
+	t.Helper()
+	m := regexp.MustCompile(`hunted as uid (\d+) gid (\d+), found (?:<|\\u003c)(.*?)(?:>|\\u003e)`).FindStringSubmatch(report)
+	if m == nil {
+		t.Fatalf("no word of the hunter in the report:\n%s", report)
+	}
+	if m[1] != "10001" || m[2] != "10001" {
+		t.Errorf("the tests ran as %s:%s, want the image's own user 10001:10001", m[1], m[2])
+	}
+	return m[3]
+}
+
+// slimPublishes gives the report of a run to the image without a shell.
+func slimPublishes(t *testing.T, p *pull, report string) {
+	fake := p.serveOn(t, gateway(t))
+	fake.Update(func(st *ghtest.State) {
+		st.Artifacts = []ghtest.Artifact{{ID: 700, Run: 42, Name: "triagebot-report-test", Files: map[string]string{"report.json": report}}}
+	})
+	r := &run{t: t, work: t.TempDir()}
+	write(t, filepath.Join(r.work, "event.json"), string(p.state().RunEvent(42)))
+	write(t, filepath.Join(r.work, "workspace", "README"), "An empty workspace: nothing was checked out.\n")
+	r.start(*slim, "mode=publish", "workflow=ci.yml", "GITHUB_EVENT_NAME=workflow_run", "GITHUB_REPOSITORY=acme/widgets",
+		"GITHUB_RUN_ID=99", "GITHUB_RUN_ATTEMPT=1", "GITHUB_API_URL="+fake.URL(), "GITHUB_SERVER_URL=https://github.com")
+	if c := fake.State().Comments; r.code != 0 || len(c) != 1 || !strings.Contains(c[0].Body, "TestAdd") {
+		t.Errorf("publishing ended with %d and the comments %+v", r.code, c)
+	}
+	if url := r.outputs()["comment-url"]; !strings.HasPrefix(url, "https://github.com/acme/widgets/") {
+		t.Errorf("the output comment-url is %q", url)
+	}
+}
+
+// That the hunter finds nothing must not be because it is blind: where tests stay
+// root, as they do when told to, it finds what there is.
+func TestContainerHunterSeesWhatRootSees(t *testing.T) {
+	r, _, _ := measured(t, "command=go test -run TestHunt ./...", "comment=off", "test-user=none", "max-trials=1", "lag=off")
+	text := r.file("workspace/triagebot-out/report.json")
+	for _, want := range []string{"hunted as uid 0", "docker.sock opens", "can write /github/file_commands/output", "has capabilities"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the hunter as root does not say %q", want)
+		}
+	}
+}
+
+func TestContainerRefusesWrongInputs(t *testing.T) {
+	needContainer(t)
+	p := pullRequest(t, "package app\n")
+	r := &run{t: t, work: filepath.Dir(p.dir)}
+	write(t, filepath.Join(r.work, "event.json"), string(p.state().PullEvent("synchronize", 7)))
+	r.start(*container, "mode=measrue", "GITHUB_EVENT_NAME=pull_request", "GITHUB_REPOSITORY=acme/widgets")
+	if r.code != 2 || !strings.Contains(r.log, "::error title=triagebot::") || !strings.Contains(r.log, "measrue") {
+		t.Errorf("a wrong mode ends with %d, want 2 and an annotation that quotes it", r.code)
+	}
+}
+
+// byTheEngine are the files that Docker puts into every container.
+var byTheEngine = []string{".dockerenv", "dev/console", "etc/hostname", "etc/hosts", "etc/resolv.conf"}
+
+// The slim image has nothing that could run code.
+func TestContainerSlimHoldsOneProgram(t *testing.T) {
+	needContainer(t)
+	out, err := exec.Command("docker", "create", *slim).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := strings.TrimSpace(string(out))
+	t.Cleanup(func() { exec.Command("docker", "rm", id).Run() })
+	tarball := exec.Command("docker", "export", id)
+	pipe, err := tarball.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tarball.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var programs []string
+	for files := tar.NewReader(pipe); ; {
+		h, err := files.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag == tar.TypeReg && h.Mode&0o111 != 0 && !slices.Contains(byTheEngine, h.Name) {
+			programs = append(programs, h.Name)
+		}
+	}
+	if err := tarball.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"usr/local/bin/triagebot"}, programs); diff != "" {
+		t.Errorf("the programs of the slim image (-want +got):\n%s", diff)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/triagebot/triagebot/internal/gh/ghtest"
 )
@@ -78,6 +79,7 @@ func (p *pull) state() ghtest.State {
 	}
 	for i := range st.Runs {
 		swap(&st.Runs[i].HeadSHA)
+		st.Runs[i].Created = time.Now().Add(-time.Hour) // GitHub starts no old run again
 	}
 	st.Tokens[0].Value = workflowToken
 	return st
