@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	osexec "os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -80,7 +82,7 @@ func (p Project) Prepare(ctx context.Context, exec triage.Exec, d Dialect, b tri
 	if _, err := os.Stat(dir); err != nil {
 		return ready, fmt.Errorf("preparing %s: %w", d.Name, err)
 	}
-	major, problem, err := p.version(ctx, exec, dir)
+	_, major, problem, err := p.version(ctx, exec, dir)
 	if err != nil {
 		return ready, fmt.Errorf("preparing %s: %w", d.Name, err)
 	}
@@ -116,25 +118,28 @@ func (p Project) Prepare(ctx context.Context, exec triage.Exec, d Dialect, b tri
 // costs a wider run.
 var reNested = regexp.MustCompile(`\w\.(?:test|it)\(`)
 
-// version asks Node for its major version; problem says why it cannot be used.
-func (p Project) version(ctx context.Context, exec triage.Exec, dir string) (major int, problem string, err error) {
+// version asks Node for its version; problem says why it cannot be used.
+func (p Project) version(ctx context.Context, exec triage.Exec, dir string) (version string, major int, problem string, err error) {
 	out, end, err := exec(ctx, triage.Command{Dir: dir, Argv: []string{p.node(), "-p", "process.versions.node"}, Env: p.Env})
 	if ctx.Err() != nil {
-		return 0, "", ctx.Err()
+		return "", 0, "", ctx.Err()
+	}
+	if errors.Is(err, osexec.ErrNotFound) {
+		return "", 0, fmt.Sprintf("there is no %s on the PATH: install Node %d or newer, or put it on the PATH", p.node(), leastNode), nil
 	}
 	if err != nil {
-		return 0, fmt.Sprintf("%s cannot be started: %v (install Node %d or newer, or name another interpreter)", p.node(), err, leastNode), nil
+		return "", 0, fmt.Sprintf("%s cannot be started: %v (install Node %d or newer, or name another interpreter)", p.node(), err, leastNode), nil
 	}
-	text := strings.TrimSpace(string(out))
-	first, _, _ := strings.Cut(text, ".")
+	version = truncate(strings.TrimSpace(string(out)), 40)
+	first, _, _ := strings.Cut(version, ".")
 	major, numErr := strconv.Atoi(first)
 	switch {
 	case end.Exit != 0 || numErr != nil:
-		return 0, fmt.Sprintf("%s does not work: %s", p.node(), lastLine(out)), nil
+		return "", 0, fmt.Sprintf("%s does not work: %s: install Node %d or newer", p.node(), lastLine(out), leastNode), nil
 	case major < leastNode:
-		return major, fmt.Sprintf("Node %s is too old: %d or newer is needed", truncate(text, 40), leastNode), nil
+		return version, major, fmt.Sprintf("Node %s is too old: put Node %d or newer on the PATH", version, leastNode), nil
 	}
-	return major, "", nil
+	return version, major, "", nil
 }
 
 // findScript finds the first binary of an npm package, in dir or above it within the tree.
@@ -205,35 +210,62 @@ func (p Project) env(b triage.BuildSpec, major int) []string {
 		option := `--require "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.Join(b.Overlay, lagPreload)) + `"`
 		env = append(env, strings.TrimSpace("NODE_OPTIONS="+option+" "+lookup(p.Env, "NODE_OPTIONS")))
 	}
-	if outside := linkedOutside(b.Tree, filepath.Join(b.Tree, filepath.FromSlash(p.Dir))); outside != "" {
+	from := p.Dir
+	if b.Package != "" {
+		from = path.Dir(b.Package)
+	}
+	if outside := linkedOutside(b.Tree, filepath.Join(b.Tree, filepath.FromSlash(from))); outside != "" {
 		env = append(env, envOutside+"="+outside)
 	}
 	return env
 }
 
+// maxHomes bounds how many node_modules are looked into for links.
+const maxHomes = 200
+
 // linkedOutside is a package of node_modules that is a link to a directory
 // outside the tree, as linked workspaces make them: the tests would load another
-// tree's files. A package manager's own store is none.
+// tree's files. What code in a directory can import is looked at, and what the
+// packages of the workspace import in turn. A package manager's own store is none.
 func linkedOutside(tree, dir string) string {
 	root, err := filepath.EvalSymlinks(tree)
 	if err != nil {
 		return ""
 	}
-	for _, home := range []string{filepath.Join(tree, "node_modules"), filepath.Join(dir, "node_modules")} {
-		links, _ := filepath.Glob(filepath.Join(home, "*"))
-		scoped, _ := filepath.Glob(filepath.Join(home, "@*", "*"))
-		for _, link := range append(links, scoped...) {
-			info, err := os.Lstat(link)
-			if err != nil || info.Mode()&os.ModeSymlink == 0 {
-				continue
-			}
-			full, err := filepath.EvalSymlinks(link)
-			if err == nil && !strings.HasPrefix(full, root+string(os.PathSeparator)) && !strings.Contains(filepath.ToSlash(full), "/node_modules/") {
-				return link + " -> " + full
+	inside := func(p string) bool { return p == root || strings.HasPrefix(p, root+string(os.PathSeparator)) }
+	seen := map[string]bool{}
+	for queue := []string{dir}; len(queue) > 0 && len(seen) < maxHomes; queue = queue[1:] {
+		at, err := filepath.EvalSymlinks(queue[0])
+		for ; err == nil && inside(at) && !seen[at]; at = filepath.Dir(at) {
+			seen[at] = true
+			for _, link := range linksOf(filepath.Join(at, "node_modules")) {
+				full, err := filepath.EvalSymlinks(link)
+				switch {
+				case err != nil:
+				case inside(full):
+					queue = append(queue, full)
+				case !strings.Contains(filepath.ToSlash(full), "/node_modules/"):
+					return link + " -> " + full
+				}
 			}
 		}
 	}
 	return ""
+}
+
+// linksOf are the packages of a node_modules that are links.
+func linksOf(home string) []string {
+	var links []string
+	entries, _ := os.ReadDir(home) // most directories have none
+	for _, e := range entries {
+		switch p := filepath.Join(home, e.Name()); {
+		case e.Type()&os.ModeSymlink != 0:
+			links = append(links, p)
+		case e.IsDir() && strings.HasPrefix(e.Name(), "@"):
+			links = append(links, linksOf(p)...)
+		}
+	}
+	return links
 }
 
 // Command is the process of one trial; its Argv is empty when the tree does not

@@ -145,6 +145,45 @@ func TestResults(t *testing.T) {
 	}
 }
 
+func TestLinksAreFollowedFromWhereTheTestIs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		// links are from a name in the tree to one in the tree, or to "out".
+		links map[string]string
+		from  string
+		want  string
+	}{
+		"own package":                {map[string]string{"packages/shop/node_modules/@a/money": "out"}, "packages/shop/test", "packages/shop/node_modules/@a/money"},
+		"another package":            {map[string]string{"packages/bank/node_modules/money": "out"}, "packages/shop", ""},
+		"through the workspace":      {map[string]string{"node_modules/bank": "packages/bank", "packages/bank/node_modules/money": "out"}, "packages/shop", "packages/bank/node_modules/money"},
+		"packages that link in turn": {map[string]string{"node_modules/bank": "packages/bank", "packages/bank/node_modules/shop": "packages/shop"}, "packages/shop", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree, out := filepath.Join(t.TempDir(), "a[1]"), t.TempDir()
+			for _, d := range []string{"packages/shop/test", "packages/bank"} {
+				if err := os.MkdirAll(filepath.Join(tree, d), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for link, to := range c.links {
+				at := filepath.Join(tree, link)
+				target := filepath.Join(tree, to)
+				if to == "out" {
+					target = out
+				}
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(target, at)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, _, _ := strings.Cut(linkedOutside(tree, filepath.Join(tree, c.from)), " -> ")
+			if rel, err := filepath.Rel(tree, got); c.want == "" && got != "" || c.want != "" && (err != nil || rel != c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestALinkOutsideTheTreeMakesTrialsInvalid(t *testing.T) {
 	t.Parallel()
 	tree, other := t.TempDir(), t.TempDir()
