@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +23,9 @@ func TestActionMeasuresAndComments(t *testing.T) {
 	s := l.act("INPUT_REPORTS=test.json", "INPUT_FAIL-ON=regression", "INPUT_MODE=measure")
 	s.want(exitPolicy, "verdict=yours", "regressions=2", "inconclusive=0", "report-path=triagebot-out/report.json", "artifact-path=triagebot-out", "should-fail=true")
 	s.says("error", "This pull request broke 2 tests")
+	if !regexp.MustCompile(`(?m)^::warning .*file=calc/calc_test.go.*::TestDouble: likely regression$`).MatchString(s.log) {
+		t.Errorf("no annotation at the failure; the log:\n%s", s.log)
+	}
 	c := l.comments(7, 1)[0]
 	if s.outputs["comment-url"] == "" || c.User != "github-actions[bot]" {
 		t.Errorf("comment %q by %s", s.outputs["comment-url"], c.User)

@@ -227,7 +227,7 @@ func readOutputs(t *testing.T, text string) map[string]string {
 }
 
 // ours are the commands that the action gives the runner.
-var ours = regexp.MustCompile(`^::(add-mask|(notice|warning|error) title=triagebot|group|endgroup|stop-commands)::`)
+var ours = regexp.MustCompile(`^::(add-mask|(notice|warning|error) ([a-zA-Z]+=[^:]*,)*title=triagebot(,[a-zA-Z]+=[^:]*)*|group|endgroup|stop-commands)::`)
 
 // commandsOutsideFences are lines that a runner would take for commands, and
 // that are none of ours.

@@ -164,6 +164,7 @@ func (a *actionRun) finish(ctx context.Context, r triage.Report, policy bool) er
 		return err
 	}
 	a.annotate(gh.Notice, report.Headline(r))
+	a.annotateTests(r)
 	url, commentErr := a.comment(ctx, &r, []report.Part{{Name: a.in["check-name"], Report: r}})
 	res.commentURL = url
 	if err := errors.Join(commentErr, a.outputs(res)); err != nil {
@@ -174,6 +175,34 @@ func (a *actionRun) finish(ctx context.Context, r triage.Report, policy bool) er
 		return errPolicy
 	}
 	return nil
+}
+
+// maxAnnotated leaves room for remarks of ours: GitHub shows ten of a level.
+const maxAnnotated = 8
+
+// annotateTests puts the verdicts at the places of their failures, where those
+// are known: a fault of this pull request's as a warning.
+func (a *actionRun) annotateTests(r triage.Report) {
+	at := map[triage.Target]triage.Location{}
+	for _, f := range r.Failures {
+		at[f.Target] = f.Location
+	}
+	shown := 0
+	for _, v := range r.Verdicts {
+		place := at[v.Target]
+		if !filepath.IsLocal(filepath.FromSlash(place.File)) || shown == maxAnnotated {
+			continue
+		}
+		shown++
+		level := gh.Notice
+		if v.Yours() {
+			level = gh.Warning
+		}
+		a.runner.Annotate(gh.Annotation{
+			Path: place.File, Line: place.Line, Level: level, Title: "triagebot",
+			Message: harmless(v.Target.Test + ": " + report.ClassLabel(v.Class, v.Origin)),
+		})
+	}
 }
 
 // comment writes the comment where this step may, and says why where it may
