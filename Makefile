@@ -58,8 +58,8 @@ truth: build ## every sample repository, SAMPLES times each
 sim: ## the simulation of the error promises at full size
 	$(GO) test -count=1 -timeout 60m ./internal/classify -run 'TestSimulation|TestARegressionIsExcused' -sim $(SIM) -update -v
 
-bench: ## measures all of docs/benchmarks.md in one run; BENCH=-bench-write writes the page
-	$(GO) test -count=1 -timeout 60m ./internal/bench -run TestBench -bench-table $(BENCH) -v
+bench: ## measures all of docs/benchmarks*.md in one run; BENCH=-bench-write writes the pages
+	$(GO) test -count=1 -timeout 120m ./internal/bench -run TestBench -bench-table $(BENCH) -v
 
 fuzz: ## each fuzz target for FUZZ
 	@set -e; for p in $$($(GO) list ./internal/...); do \

@@ -45,6 +45,7 @@ var imports = map[string]struct {
 	"internal/framework/nodetest":       {[]string{"internal/triage", "internal/framework/jstest"}, nil, ""},
 	"internal/lag/pylag":                {[]string{"internal/triage", "internal/lag"}, nil, ""},
 	"internal/lag/nodelag":              {[]string{"internal/triage", "internal/lag"}, nil, ""},
+	"internal/lag/lagtest":              {[]string{"internal/triage", "internal/lag", "internal/proc", "internal/rerun"}, nil, "for tests of the engines only"},
 	"internal/publish":                  {[]string{"internal/triage", "internal/report", "internal/gh"}, nil, "from untrusted bytes to a comment; runs nothing"},
 	"internal/slash":                    {[]string{"internal/gh"}, nil, "the grammar of /triage; ports of its own for the rest"},
 	"internal/gh":                       {nil, []string{"github.com/google/go-github/v62", "github.com/bradleyfalzon/ghinstallation/v2", "github.com/golang-jwt/jwt/v4", "github.com/sethvargo/go-githubactions"}, "the only package that knows GitHub; its types stop here"},

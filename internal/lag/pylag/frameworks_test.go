@@ -23,13 +23,13 @@ func TestAsyncFrameworks(t *testing.T) {
 				{"race", "worker-10", true}, {"lost", "test-50", true},
 				{"correct", "worker-10", false}, {"correct", "test-50", false},
 			} {
-				tg := target("test_frameworks.py", f.prefix+c.test)
+				tg := l.Target("tests/test_frameworks.py", f.prefix+c.test)
 				if f.module == "unittest" || c.red { // a green control, for one framework
-					if tr := l.run(tg, nil); tr.Outcome != triage.Pass {
+					if tr := l.Try(tg, nil); tr.Outcome != triage.Pass {
 						t.Errorf("%s without lag: %v %+v", tg.Test, tr.Outcome, tr.Failure)
 					}
 				}
-				tr := l.run(tg, rung(t, c.rung))
+				tr := l.Try(tg, l.Plan(c.rung))
 				if tr.Outcome.Red() != c.red || tr.DecisionCount == 0 {
 					t.Errorf("%s on %s: %v after %d delays", tg.Test, c.rung, tr.Outcome, tr.DecisionCount)
 				}
