@@ -37,17 +37,15 @@ func substrateProse(r triage.Report, s triage.Substrate) prose {
 	if s.Site != nil {
 		p = say(siteName(*s.Site), fmt.Sprintf(" late is what turns %d tests red, of ", len(s.Victims)), short(s.Place), ".")
 	}
-	for i, a := range s.Arms {
-		switch {
-		case i == maxArms:
-			p = append(p, say(fmt.Sprintf(" … and %d more arms.", len(s.Arms)-i))...)
-			i = len(s.Arms)
-		case i > maxArms:
-		case i == 0 && s.Site == nil:
+	for i, a := range s.Arms[:min(len(s.Arms), maxArms)] {
+		if i == 0 && s.Site == nil {
 			p = append(p, leadArm(r, s, a)...)
-		default:
-			p = append(p, say(" ", capital(armOf(r, a)), fmt.Sprintf(": %s.", redOf(a)))...)
+			continue
 		}
+		p = append(p, say(" ", capital(armOf(r, a)), fmt.Sprintf(": %s.", redOf(a)))...)
+	}
+	if more := len(s.Arms) - maxArms; more > 0 {
+		p = append(p, say(fmt.Sprintf(" … and %d more arms.", more))...)
 	}
 	if s.Signature.Message != "" {
 		p = append(p, say(" All fail alike: ", name(shorten(oneLine(s.Signature.Message), cellWidth)), ".")...)
