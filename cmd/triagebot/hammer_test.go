@@ -116,3 +116,12 @@ func cmdSeeds(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%d runs with %d seeds, want %d", len(trials), len(seeds), want)
 	}
 }
+
+func TestIDsOfPytestStayWhole(t *testing.T) {
+	if got := inLine("tests/test_a.py::test_b\x1b[2J ##[error]"); got != "tests/test_a.py::test_b [2J # #[error]" {
+		t.Errorf("%q", got)
+	}
+	if got := harmless("::error::x"); got != ": :error: :x" {
+		t.Errorf("%q", got)
+	}
+}

@@ -89,13 +89,13 @@ func checkLedger(c *cobra.Command, s streams, f *ledgerFlags) error {
 	}
 	p.Close()
 	for _, e := range unclear {
-		fmt.Fprintf(s.err, "not looked for, its framework lists no tests here: %s\n", harmless(e))
+		fmt.Fprintf(s.err, "not looked for, its framework lists no tests here: %s\n", inLine(e))
 	}
 	if wrong != nil {
 		fmt.Fprintln(s.out, linesOf(wrong))
 	}
 	for _, e := range faults {
-		fmt.Fprintf(s.out, "%s:%d: %s: %s\n", f.file, e.Line, harmless(e.Name), e.Text)
+		fmt.Fprintf(s.out, "%s:%d: %s: %s\n", f.file, e.Line, inLine(e.Name), e.Text)
 	}
 	if len(faults) > 0 || wrong != nil {
 		return errPolicy
@@ -138,7 +138,7 @@ func pruneLedger(s streams, f *ledgerFlags) error {
 	}
 	notes, patch := sweep.Prune(l, reports, f.runs)
 	for _, n := range notes {
-		fmt.Fprintln(s.out, harmless(n))
+		fmt.Fprintln(s.out, inLine(n))
 	}
 	_, err = fmt.Fprint(s.out, patch)
 	return err
@@ -169,7 +169,7 @@ func showLedger(s streams, f *ledgerFlags) error {
 		return err
 	}
 	for _, p := range sweep.Proofs(l, reports) {
-		fmt.Fprintf(s.out, "%s:%d: %s\n", f.file, p.Line, harmless(p.Name))
+		fmt.Fprintf(s.out, "%s:%d: %s\n", f.file, p.Line, inLine(p.Name))
 		if p.Comment != "" {
 			fmt.Fprintln(s.out, "    "+harmless(p.Comment))
 		}
@@ -212,14 +212,14 @@ func (f *ledgerFlags) readReports() ([]triage.Report, error) {
 func linesOf(err error) string {
 	many, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return oneLine(err)
+		return inLine(err.Error())
 	}
 	text := ""
 	for _, e := range many.Unwrap() {
 		if text != "" {
 			text += "\n"
 		}
-		text += oneLine(e)
+		text += inLine(e.Error())
 	}
 	return text
 }
