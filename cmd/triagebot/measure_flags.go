@@ -92,6 +92,9 @@ func (f *measureFlags) check() error {
 		if f.resume {
 			return errors.New("reading flags: --resume goes on with the shard of the interrupted run; leave out --shard")
 		}
+		if len(f.reports)+len(f.logs)+len(f.tests) == 0 {
+			return errors.New("reading --shard: name the failing tests with --report, --log or --test: every machine must share out the same ones")
+		}
 	}
 	if _, err := lag.Ladder(goCapabilities(), config.Defaults().Seed, f.settings.Lag); err != nil {
 		return fmt.Errorf("reading --lag: %w", err)
