@@ -10,8 +10,11 @@ import (
 )
 
 // isSuite reports whether a request is for the suite's own command: its output
-// named no test, so its exit is all there is to go by.
-func isSuite(t triage.Target) bool { return t.IsCommand() && t.Package == "" }
+// named no test, so its exit is all there is to go by. In the scope of the suite
+// it is the adapter's run of everything, whose results are read.
+func isSuite(r triage.Request) bool {
+	return r.Target.IsCommand() && r.Target.Package == "" && r.Arm.Scope != triage.InSuite
+}
 
 // suiteCommand is the suite's command on one tree; KEY=VALUE words at its front
 // become environment.

@@ -45,7 +45,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	defer RemoveAll(m.dir)
 	spec := triage.RunSpec{
 		Prepared: p, Tree: r.cfg.Trees[t.Arm.Side], Target: t.Target, Scope: t.Arm.Scope,
-		Seed: t.Seed, With: t.With, Timeout: r.cfg.Timeout, Detector: t.Arm.Detector,
+		Seed: t.Seed, With: t.With, Timeout: r.limit(), Detector: t.Arm.Detector,
 	}
 	env, err := trialEnv(m, plan)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 		return t, err
 	}
 	command := r.cfg.Adapter.Command(spec)
-	if isSuite(t.Target) {
+	if isSuite(t.Request) {
 		command = r.suiteCommand(spec.Tree)
 	}
 	if len(command.Argv) == 0 {
@@ -66,7 +66,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	}
 	res, cut, err := r.start(ctx, command, env, m)
 	stopBurners()
-	if isSuite(t.Target) && notThere(err) {
+	if isSuite(t.Request) && notThere(err) {
 		t.Outcome, t.Note = triage.Absent, fmt.Sprintf("the command cannot be started on %s: %v", t.Arm.Side, err)
 		return t, nil
 	}
@@ -77,7 +77,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 		return t, ctx.Err()
 	}
 	fill(&t, res)
-	if err := readResults(&t, r.cfg.Adapter, spec, end(res), m); err != nil {
+	if r.results, err = readResults(&t, r.cfg.Adapter, spec, end(res), m); err != nil {
 		return t, err
 	}
 	if cut && resultMissing(t) {
@@ -100,7 +100,7 @@ func notThere(err error) bool {
 // resultMissing reports whether the output told how the process ended, but not
 // the test.
 func resultMissing(t triage.Trial) bool {
-	return !isSuite(t.Target) && (t.Outcome == triage.Unknown || t.Outcome == triage.Absent ||
+	return !isSuite(t.Request) && (t.Outcome == triage.Unknown || t.Outcome == triage.Absent ||
 		t.Failure != nil && t.Failure.Signature.Phase == triage.PhaseExit)
 }
 
@@ -115,7 +115,7 @@ func (r *Runner) start(ctx context.Context, c triage.Command, env []string, m ro
 	all := append(append(append([]string{}, r.cfg.Env...), c.Env...), env...)
 	sink := &cappedWriter{w: out, left: maxSpool}
 	res, err = proc.Run(ctx, proc.Spec{
-		Dir: c.Dir, Argv: c.Argv, Env: all, Timeout: r.cfg.Timeout,
+		Dir: c.Dir, Argv: c.Argv, Env: all, Timeout: r.limit(),
 		TimeoutSignal: syscall.SIGQUIT, Grace: killGrace, OutputCap: maxExcerpt, Sink: sink,
 	})
 	if err == nil && sink.err != nil {
@@ -153,22 +153,22 @@ func fill(t *triage.Trial, res proc.Result) {
 	}
 }
 
-// readResults finds the target's outcome in the output.
-func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, m room) error {
+// readResults finds the target's outcome in the output, and returns all of it.
+func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, m room) ([]triage.Result, error) {
 	f, err := os.Open(m.out())
 	if err != nil {
-		return fmt.Errorf("reading a trial's output: %w", err)
+		return nil, fmt.Errorf("reading a trial's output: %w", err)
 	}
 	defer f.Close()
 	var results []triage.Result
-	if isSuite(t.Target) {
+	if isSuite(t.Request) {
 		results = []triage.Result{CommandResult(t.Target, e, []byte(t.Output))}
 	} else {
 		results, err = a.Results(spec, e, f)
 	}
 	if err != nil {
 		*t = invalid(*t, "the output could not be read: "+err.Error())
-		return nil
+		return nil, nil
 	}
 	t.Before = before(*t, results)
 	for _, res := range results {
@@ -184,7 +184,7 @@ func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, 
 			t.Ran++
 		}
 	}
-	return nil
+	return results, nil
 }
 
 func trimmed(f *triage.Failure) *triage.Failure {

@@ -14,7 +14,7 @@ func (r *Runner) Prepare(ctx context.Context, req triage.Request, plan *triage.L
 	if r.cfg.Trees[req.Arm.Side] == "" {
 		return nil
 	}
-	_, err := r.prepare(ctx, family{side: req.Arm.Side, pkg: req.Target.Package, lagged: instrumented(plan), detector: req.Arm.Detector, suite: isSuite(req.Target)}, false)
+	_, err := r.prepare(ctx, family{side: req.Arm.Side, pkg: req.Target.Package, lagged: instrumented(plan), detector: req.Arm.Detector, suite: isSuite(req)}, false)
 	return err
 }
 

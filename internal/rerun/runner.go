@@ -1,6 +1,7 @@
 package rerun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -68,6 +69,9 @@ type Runner struct {
 	stats    Stats
 	trials   int
 	outs     int // binaries asked for
+	// results are those of the last trial, timeout is its cap where it has its own.
+	results []triage.Result
+	timeout time.Duration
 
 	mu sync.Mutex // guards nothing but the misuse of Run
 }
@@ -101,16 +105,33 @@ func (r *Runner) Site(id string) (triage.Site, bool) {
 // we could not run it (the disk is full, the context was cancelled); whatever
 // the test does is in the trial.
 func (r *Runner) Run(ctx context.Context, req triage.Request, plan *triage.LagPlan) (triage.Trial, error) {
+	t, _, err := r.RunAll(ctx, req, plan, 0)
+	return t, err
+}
+
+// RunAll is [Runner.Run] for a process of many tests: it also returns what is
+// known of each of them, nil where the process was not started or could not be
+// read, and has a cap on its time of its own, 0 for that of the runner.
+func (r *Runner) RunAll(ctx context.Context, req triage.Request, plan *triage.LagPlan, timeout time.Duration) (triage.Trial, []triage.Result, error) {
 	if !r.mu.TryLock() {
-		return triage.Trial{}, fmt.Errorf("running %s: another trial is running", req.Target)
+		return triage.Trial{}, nil, fmt.Errorf("running %s: another trial is running", req.Target)
 	}
 	defer r.mu.Unlock()
+	r.results, r.timeout = nil, timeout
+	t, err := r.run(ctx, req, plan)
+	return t, r.results, err
+}
+
+// limit is the cap on the time of the trial that is running.
+func (r *Runner) limit() time.Duration { return cmp.Or(r.timeout, r.cfg.Timeout) }
+
+func (r *Runner) run(ctx context.Context, req triage.Request, plan *triage.LagPlan) (triage.Trial, error) {
 	t := triage.Trial{Request: req, Start: time.Now().UTC()}
 	tree := r.cfg.Trees[req.Arm.Side]
 	if tree == "" {
 		return invalid(t, "the "+req.Arm.Side.String()+" tree is not there"), nil
 	}
-	p, err := r.prepare(ctx, family{side: req.Arm.Side, pkg: req.Target.Package, lagged: instrumented(plan), detector: req.Arm.Detector, suite: isSuite(req.Target)}, req.Target.IsCommand())
+	p, err := r.prepare(ctx, family{side: req.Arm.Side, pkg: req.Target.Package, lagged: instrumented(plan), detector: req.Arm.Detector, suite: isSuite(req)}, req.Target.IsCommand())
 	if err != nil {
 		return t, err
 	}

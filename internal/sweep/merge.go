@@ -173,7 +173,7 @@ func newJoined(first triage.Report) *joined {
 	j.r.Plan.Shard, j.r.Plan.Parts, j.r.Plan.Stopped = triage.Shard{}, nil, ""
 	j.r.Plan.LagPlans, j.r.Plan.Sites = map[string]triage.LagPlan{}, map[string]triage.Site{}
 	j.r.Failures, j.r.Trials, j.r.Evidence, j.r.Verdicts = []triage.Failure{}, []triage.Trial{}, []triage.Evidence{}, []triage.Verdict{}
-	j.r.Substrate, j.r.Warnings, j.r.Cost = nil, []string{}, triage.Cost{}
+	j.r.Substrate, j.r.Warnings, j.r.Cost, j.r.Sweep = nil, []string{}, triage.Cost{}, nil
 	return j
 }
 
@@ -208,6 +208,7 @@ func (j *joined) add(p named) error {
 	j.r.Failures = append(j.r.Failures, p.Failures...)
 	j.addPlan(p.Plan, len(p.Failures), len(p.Trials))
 	j.addCost(p.Cost)
+	j.r.Sweep = joinSweeps(j.r.Sweep, p.Sweep)
 	for _, s := range classify.EarlierSubstrates(p.Substrate) {
 		if !slices.ContainsFunc(j.r.Substrate, func(o triage.Substrate) bool { return o.Place == s.Place }) {
 			j.r.Substrate = append(j.r.Substrate, s)

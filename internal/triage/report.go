@@ -18,8 +18,10 @@ type Report struct {
 	Verdicts []Verdict  `json:"verdicts"`
 	// Substrate has the causes that several tests seem to share.
 	Substrate []Substrate `json:"substrate,omitempty"`
-	Cost      Cost        `json:"cost"`
-	Warnings  []string    `json:"warnings"`
+	// Sweep tells what a sweep did; nil for the report of a red check.
+	Sweep    *Sweep   `json:"sweep,omitempty"`
+	Cost     Cost     `json:"cost"`
+	Warnings []string `json:"warnings"`
 }
 
 // Tool is the program that wrote a report.
