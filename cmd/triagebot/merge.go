@@ -64,6 +64,9 @@ func runMerge(s streams, f *mergeFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := report.Validate(r); err != nil { // more tests than one report may hold, say
+		return fmt.Errorf("merging reports: the whole is no report: %w", err)
+	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return fmt.Errorf("making --out: %w", err)
 	}

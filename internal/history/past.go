@@ -79,6 +79,37 @@ func halves(seen []sighting, all int) (older, newer triage.Half) {
 	return older, newer
 }
 
+// Sign is how often a test was red on main in one way.
+type Sign struct {
+	triage.Signature
+	Red int
+}
+
+// Signatures are the reds of a test by signature, over all scopes, the most
+// frequent first. A red without a message is in none.
+func (r *Record) Signatures(t triage.Target) []Sign {
+	tr := r.tests[t]
+	if tr == nil {
+		return nil
+	}
+	count := map[triage.Signature]int{}
+	for _, s := range tr.seen {
+		for sign, n := range s.signs {
+			count[sign] += n
+		}
+	}
+	var out []Sign
+	for sign, n := range count {
+		if !sign.IsZero() {
+			out = append(out, Sign{sign, n})
+		}
+	}
+	slices.SortFunc(out, func(a, b Sign) int {
+		return cmp.Or(b.Red-a.Red, cmp.Compare(a.Message, b.Message), cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Func, b.Func))
+	})
+	return out
+}
+
 // DurationMS is the median of a test's known durations in milliseconds, 0 when
 // none is known.
 func (r *Record) DurationMS(t triage.Target) float64 {

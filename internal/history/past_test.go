@@ -85,6 +85,17 @@ func TestOnlyTheSameFailureIsTheSame(t *testing.T) {
 	}
 }
 
+func TestRedsAreCountedBySignature(t *testing.T) {
+	r := read(t, with(night(0), test("a"), alone, "Foo."), with(night(1), test("a"), suite, "o."))
+	want := []Sign{{another, 3}, {hangUp, 1}}
+	if diff := cmp.Diff(want, r.Signatures(test("a"))); diff != "" {
+		t.Error(diff)
+	}
+	if got := r.Signatures(test("b")); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestTrends(t *testing.T) {
 	for name, tc := range map[string]struct {
 		nights       []string
