@@ -208,9 +208,14 @@ func TestAFileThatCannotBeImportedIsABuildFailure(t *testing.T) {
 	for _, f := range frameworks {
 		t.Run(f.name, func(t *testing.T) {
 			l := newLab(t, f.name, f.broken, f.adapter)
-			own, _, out := l.trial(f.broken, "any", triage.Alone)
-			if own.Outcome != triage.Error || own.Failure == nil || !strings.Contains(own.Failure.Signature.Message, "nope") {
-				t.Errorf("%v %+v %s\n%.1500s", own.Outcome, own.Failure, own.Note, out)
+			// For the file that is the failure; for a test of it, it says nothing.
+			for test, want := range map[string]triage.Outcome{"": triage.Error, "any": triage.Invalid} {
+				own, _, out := l.trial(f.broken, test, triage.Alone)
+				said := test == "" || strings.Contains(own.Note, "does not build: ")
+				if own.Outcome != want || own.Failure == nil || own.Failure.Signature.Phase != triage.PhaseBuild ||
+					!strings.Contains(own.Failure.Signature.Message, "nope") || !said {
+					t.Errorf("%q: %v %+v %s\n%.1500s", test, own.Outcome, own.Failure, own.Note, out)
+				}
 			}
 		})
 	}

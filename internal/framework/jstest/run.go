@@ -162,7 +162,7 @@ func (s *run) ended(t *testRun, r record) {
 
 func phase(p string) string {
 	switch p {
-	case triage.PhaseBuild, triage.PhaseSetup:
+	case triage.PhaseBuild, triage.PhaseSetup, triage.PhaseExit:
 		return p
 	}
 	return triage.PhaseTest
@@ -196,9 +196,18 @@ func (s *run) results(spec triage.RunSpec, end triage.End) []triage.Result {
 		}
 	}
 	if own.Outcome == triage.Unknown || own.Outcome == triage.Skip || own.Failure != nil && own.Failure.Message == cancelled && len(s.broken) > 0 {
-		own = s.target(spec, end, own)
+		own = unbuilt(s.target(spec, end, own))
 	}
 	return append(out, own)
+}
+
+// unbuilt makes of a file that cannot be imported what a package that does not
+// compile is: a failure of its own, which says nothing of a test in it.
+func unbuilt(own triage.Result) triage.Result {
+	if f := own.Failure; f != nil && f.Signature.Phase == triage.PhaseBuild && !own.Target.IsCommand() {
+		own.Outcome, own.Note = triage.Invalid, truncate(own.Target.Package+" does not build: "+firstLine(f.Message), maxMessage)
+	}
+	return own
 }
 
 // brokenFor is what kept a test from running: a hook that broke leaves its tests skipped.

@@ -39,7 +39,8 @@ function tell(type, data, file, names, printed) {
   const kind = e && e.failureType;
   const cause = e && e.cause && typeof e.cause === 'object' ? e.cause : e;
   if (isFile(data)) {
-    if (type === 'test:fail') write({ type: 'broken', file, phase: 'build', errors: [fatal(printed) || error(cause)] });
+    const thrown = fatal(printed); // without one the process ended on its own, in the middle of a test
+    if (type === 'test:fail') write({ type: 'broken', file, phase: thrown ? 'build' : 'exit', errors: [thrown || error(cause)] });
     return;
   }
   if (kind === 'subtestsFailed' || FILTERED.test(String(data.skip))) return write({ type: 'over', file, names });
