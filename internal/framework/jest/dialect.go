@@ -10,7 +10,9 @@ var dialect = jstest.Dialect{Name: Name, Package: "jest", Separator: " ", Report
 
 // arguments are those of one trial. jest matches names without regard to case,
 // so more may run than was asked for. Its cache of transformed files is kept
-// between trials, out of the tree.
+// between trials, out of the tree. Once the tests of a file are over it does not
+// wait for what they left running: a timer that lag let slip through a test's end
+// would keep the trial until its time is up.
 func arguments(t jstest.Trial) []string {
 	args := []string{"--ci", "--runInBand", "--coverage=false", "--watchAll=false", "--passWithNoTests", "--reporters=" + t.Reporter, "--cacheDirectory=" + t.Cache}
 	if t.Test != "" {
@@ -20,7 +22,7 @@ func arguments(t jstest.Trial) []string {
 		args = append(args, "--randomize", "--seed="+strconv.FormatInt(t.Run.Seed, 10))
 	}
 	if t.File != "" {
-		args = append(args, "--runTestsByPath", t.File)
+		args = append(args, "--forceExit", "--runTestsByPath", t.File)
 	}
 	return args
 }

@@ -16,7 +16,7 @@ func TestArguments(t *testing.T) {
 		t    jstest.Trial
 		want []string
 	}{
-		{"one test", jstest.Trial{Run: triage.RunSpec{Seed: 7}, Reporter: "/r", File: "a.js", Test: "x", Pattern: "^x$"}, []string{"a.js", "--reporter", "/r", "--retries", "0", "--no-parallel", "--no-bail", "--no-watch", "--grep", "^x$"}},
+		{"one test", jstest.Trial{Run: triage.RunSpec{Seed: 7}, Reporter: "/r", File: "a.js", Test: "x", Pattern: "^x$"}, []string{"a.js", "--exit", "--reporter", "/r", "--retries", "0", "--no-parallel", "--no-bail", "--no-watch", "--grep", "^x$"}},
 	} {
 		if d := cmp.Diff(c.want, arguments(c.t)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
