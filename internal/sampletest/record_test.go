@@ -44,6 +44,9 @@ func (s Sample) recordRed(ctx context.Context, tree, scratch string) (string, er
 // hostOrTime are the parts of a JUnit report that tell of the machine and the day.
 var hostOrTime = regexp.MustCompile(` (hostname|timestamp)="[^"]*"`)
 
+// pytestTemp is the folder below which a run of pytest makes its tmp_path.
+var pytestTemp = regexp.MustCompile(`/[\w./-]*/pytest-of-\w+/pytest-\d+/`)
+
 // recordBy is the same for the other frameworks: what their report holds.
 func (s Sample) recordBy(ctx context.Context, t tool, f Fact, tree, scratch string) (string, error) {
 	late, err := f.Late.copyTree(t, tree, scratch)
@@ -67,5 +70,6 @@ func (s Sample) recordBy(ctx context.Context, t tool, f Fact, tree, scratch stri
 		b = bytes.ReplaceAll(b, []byte(late), []byte(ciCheckout))
 		b = bytes.ReplaceAll(b, []byte(os.Getenv(nodeModules)), []byte(ciCheckout+"/node_modules"))
 	}
+	b = pytestTemp.ReplaceAll(b, []byte("/tmp/pytest/"))
 	return string(hostOrTime.ReplaceAll(b, nil)), nil
 }
