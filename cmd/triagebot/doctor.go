@@ -3,19 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/triagebot/triagebot/internal/config"
-	"github.com/triagebot/triagebot/internal/framework/gotest"
-	"github.com/triagebot/triagebot/internal/lag"
+	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/proc"
+	"github.com/triagebot/triagebot/internal/triage"
 )
 
 // finding is one line of the doctor: what was looked at, what was found, and
@@ -43,10 +43,24 @@ func newDoctor(s streams) *cobra.Command {
 
 // diagnose prints the findings; it fails when something that measure needs is not there.
 func diagnose(ctx context.Context, repo string, s streams) error {
-	d := doctor{ctx: ctx, repo: repo}
-	all := []finding{d.machine(), d.goVersion(), d.git(), d.depth(), d.base(), d.modules(), d.cgo(), d.race(), d.config(), d.lag()}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	bad := 0
+	d := newDiagnosis(ctx, repo)
+	all := d.general()
+	for _, su := range d.suites(&all) {
+		all = append(all, d.suite(su)...)
+	}
+	bad, err := printFindings(s.out, all)
+	if err != nil {
+		return err
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d things that measure needs are not well; see above", bad)
+	}
+	return nil
+}
+
+// printFindings writes a table, and counts what is not well.
+func printFindings(out io.Writer, all []finding) (bad int, err error) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range all {
 		mark := "ok"
 		if f.bad {
@@ -57,23 +71,30 @@ func diagnose(ctx context.Context, repo string, s streams) error {
 			fmt.Fprintf(w, "\t\t→ %s\n", harmless(f.fix))
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if bad > 0 {
-		return fmt.Errorf("%d things that measure needs are not well; see above", bad)
-	}
-	return nil
+	return bad, w.Flush()
 }
 
-type doctor struct {
-	ctx  context.Context
-	repo string
+// diagnosis is what the doctor knows of a checkout.
+type diagnosis struct {
+	ctx context.Context
+	// repo is what was named, top the root of the checkout; empty outside of one.
+	repo, top string
+	// base is the commit that measure would compare with, empty when none is found.
+	base string
+	env  []string
+}
+
+func newDiagnosis(ctx context.Context, repo string) *diagnosis {
+	d := &diagnosis{ctx: ctx, repo: repo, env: proc.CleanEnv(os.Environ())}
+	if top, err := d.run("git", "rev-parse", "--show-toplevel"); err == nil {
+		d.top = filepath.FromSlash(top)
+	}
+	return d
 }
 
 // run is the last line that a command prints, under the environment of trials.
-func (d doctor) run(argv ...string) (string, error) {
-	res, err := proc.Run(d.ctx, proc.Spec{Dir: d.repo, Argv: argv, Env: proc.CleanEnv(os.Environ()), Timeout: time.Minute})
+func (d *diagnosis) run(argv ...string) (string, error) {
+	res, err := proc.Run(d.ctx, proc.Spec{Dir: d.repo, Argv: argv, Env: d.env, Timeout: time.Minute})
 	if err != nil {
 		return "", err
 	}
@@ -84,122 +105,89 @@ func (d doctor) run(argv ...string) (string, error) {
 	return out, nil
 }
 
-func (d doctor) machine() finding {
-	return finding{what: "machine", found: fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
+// exec runs a tool for adapters.
+func (d *diagnosis) exec(su *suite) triage.Exec {
+	return func(ctx context.Context, c triage.Command) ([]byte, triage.End, error) {
+		res, err := proc.Run(ctx, proc.Spec{Dir: c.Dir, Argv: c.Argv, Env: slices.Concat(su.env, c.Env), Timeout: readyTimeout})
+		if err != nil {
+			return nil, triage.End{}, err
+		}
+		return res.Output, triage.End{Exit: res.Exit, Signal: res.Signal, TimedOut: res.TimedOut}, ctx.Err()
+	}
 }
 
-func (d doctor) goVersion() finding {
-	v, err := d.run("go", "env", "GOVERSION")
-	if err != nil {
-		return finding{"Go", err.Error(), "install Go, or put it on the PATH", true}
+// suites are those that measure would find here. What is wrong with the
+// configuration is told as a finding.
+func (d *diagnosis) suites(all *[]finding) []*suite {
+	if d.top == "" {
+		return nil
 	}
-	if _, err := d.run("go", "list", "-m"); err != nil && strings.Contains(err.Error(), "requires go >=") {
-		return finding{"Go", v + ": " + err.Error(), "install that version, or allow it with GOTOOLCHAIN=auto", true}
-	}
-	return finding{what: "Go", found: v}
-}
-
-func (d doctor) git() finding {
-	v, err := d.run("git", "--version")
-	if err != nil {
-		return finding{"git", err.Error(), "install git", true}
-	}
-	if _, err := d.run("git", "rev-parse", "--show-toplevel"); err != nil {
-		return finding{"git", v + "; " + err.Error(), "run it in a checkout, or name one with --repo", true}
-	}
-	return finding{what: "git", found: v}
-}
-
-func (d doctor) depth() finding {
-	out, err := d.run("git", "rev-parse", "--is-shallow-repository")
+	file, err := readConfig(filepath.Join(d.top, filepath.FromSlash(config.Path)))
 	switch {
 	case err != nil:
-		return finding{what: "history", found: "not known: " + err.Error()}
-	case out == "true":
-		return finding{what: "history", found: "shallow", fix: "measure fetches what it needs from the remote; actions/checkout with fetch-depth: 0 spares that"}
+		*all = append(*all, finding{"configuration", err.Error(), "correct it; the base side's file is the one that counts", true})
+	case !isFile(filepath.Join(d.top, filepath.FromSlash(config.Path))):
+		*all = append(*all, finding{what: "configuration", found: "none: all is detected"})
+	default:
+		*all = append(*all, finding{what: "configuration", found: config.Path})
 	}
-	return finding{what: "history", found: "whole"}
+	found, err := framework.Detect(d.top)
+	if err != nil {
+		*all = append(*all, finding{"suites", err.Error(), "", true})
+		return nil
+	}
+	found = slices.DeleteFunc(found, func(s framework.Suite) bool {
+		_, err := d.run("git", "check-ignore", "--quiet", "--", filepath.Join(d.top, filepath.FromSlash(s.Dir)))
+		return s.Dir != "." && err == nil // no tree will have it
+	})
+	if len(found)+len(file.Suites) == 0 {
+		*all = append(*all, finding{what: "suites", found: "none found: only a suite's own command can be triaged, without lag", fix: "name it after --"})
+		return nil
+	}
+	prefix, _ := d.run("git", "rev-parse", "--show-prefix")
+	picked, err := choose(file.Suites, found, nil, strings.TrimSuffix(prefix, "/"), "")
+	if err != nil {
+		*all = append(*all, finding{"suites", err.Error(), "", true})
+		return nil
+	}
+	return d.languages(file, picked, all)
 }
 
-func (d doctor) base() finding {
-	if out, err := d.run("git", "rev-parse", "--verify", "--quiet", "HEAD^2"); err == nil && out != "" {
-		return finding{what: "base", found: "HEAD is a merge: its first parent"}
-	}
-	for _, ref := range []string{"origin/HEAD", "origin/main", "origin/master", "main", "master"} {
-		if out, err := d.run("git", "merge-base", "HEAD", ref); err == nil {
-			if head, err := d.run("git", "rev-parse", "HEAD"); err == nil && head == out {
-				return finding{what: "base", found: "HEAD is on " + ref, fix: "name the revision without the change with --base"}
-			}
-			return finding{what: "base", found: fmt.Sprintf("merge base with %s: %.12s", ref, out)}
+// languages gives suites their languages and environments.
+func (d *diagnosis) languages(file config.Config, picked []config.Suite, all *[]finding) []*suite {
+	var out []*suite
+	for _, c := range picked {
+		su := &suite{Suite: c, env: withoutWorkFile(proc.CleanEnv(os.Environ(), slices.Concat(file.PassEnv, c.PassEnv)...))}
+		lang, ok := newLanguage(c.Framework)
+		if !ok {
+			*all = append(*all, finding{"suite " + c.Name, fmt.Sprintf("no such framework: %q", c.Framework), "there are " + strings.Join(framework.Names(), ", "), true})
+			continue
+		}
+		if su.lang = lang; lang.configure(d.top, su) == nil {
+			out = append(out, su)
 		}
 	}
-	return finding{what: "base", found: "none found", fix: "name it with --base"}
+	return out
 }
 
-func (d doctor) modules() finding {
-	mods, err := gotest.Modules(d.repo)
-	if err != nil {
-		return finding{"modules", err.Error(), "", true}
+// suite are the findings on one suite.
+func (d *diagnosis) suite(su *suite) []finding {
+	where := "the root"
+	if su.dir() != "" {
+		where = su.dir()
 	}
-	if len(mods) == 0 {
-		return finding{what: "modules", found: "no go.mod: only a suite's own command can be triaged, without lag", fix: "name it after --"}
+	found := fmt.Sprintf("%s in %s", su.Framework, where)
+	if len(su.Command) > 0 {
+		found += ", run by " + shellWords(su.Command)
 	}
-	var names []string
-	for _, m := range mods {
-		names = append(names, m.Path)
-	}
-	return finding{what: "modules", found: strings.Join(names, ", ")}
+	return append([]finding{{what: "suite " + su.Name, found: found}}, su.lang.diagnose(d, su)...)
 }
 
-// cgo counts the packages whose files lag cannot be put into.
-func (d doctor) cgo() finding {
-	out, err := d.run("go", "list", "-e", "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}", "./...")
-	if err != nil {
-		return finding{what: "cgo", found: "not known: " + err.Error()}
+// shellWords is a command as it would be typed.
+func shellWords(argv []string) string {
+	var out []string
+	for _, a := range argv {
+		out = append(out, shellWord(a))
 	}
-	if pkgs := strings.Fields(out); len(pkgs) > 0 {
-		return finding{what: "cgo", found: fmt.Sprintf("%d packages have files that lag is not put into: %s", len(pkgs), strings.Join(pkgs, ", "))}
-	}
-	return finding{what: "cgo", found: "no files that lag would have to leave out"}
-}
-
-func (d doctor) race() finding {
-	if cgo, err := d.run("go", "env", "CGO_ENABLED"); err != nil || cgo != "1" {
-		return finding{what: "-race", found: "not here: cgo is off", fix: "needed only for suites that run with -race"}
-	}
-	cc, err := d.run("go", "env", "CC")
-	if err == nil {
-		_, err = exec.LookPath(strings.Fields(cc + " ")[0])
-	}
-	if err != nil {
-		return finding{what: "-race", found: "not here: no C compiler", fix: "needed only for suites that run with -race"}
-	}
-	return finding{what: "-race", found: "works with " + cc}
-}
-
-func (d doctor) config() finding {
-	path := filepath.Join(d.repo, filepath.FromSlash(config.Path))
-	if _, err := os.Stat(path); err != nil {
-		return finding{what: "configuration", found: "none: all is detected"}
-	}
-	if _, err := readConfig(path); err != nil {
-		return finding{"configuration", err.Error(), "correct it; the base side's file is the one that counts", true}
-	}
-	return finding{what: "configuration", found: config.Path}
-}
-
-func (d doctor) lag() finding {
-	plans, err := lag.Ladder(goCapabilities(), config.Defaults().Seed, "auto")
-	if err != nil {
-		return finding{"lag", err.Error(), "", true}
-	}
-	note := ""
-	if runtime.GOOS != "linux" {
-		note = "; this engine is measured on Linux only"
-	}
-	var names []string
-	for _, p := range plans {
-		names = append(names, p.Name)
-	}
-	return finding{what: "lag", found: fmt.Sprintf("Go engine, rungs: %s%s", strings.Join(names, ", "), note)}
+	return strings.Join(out, " ")
 }

@@ -30,7 +30,7 @@ func (g *goLanguage) engine(s *session, su *suite) rerun.Engine {
 
 // configure keeps the flags of a go test command. Any other command is run as it
 // is for its output; single tests are then plain go test.
-func (g *goLanguage) configure(s *session, su *suite) error {
+func (g *goLanguage) configure(top string, su *suite) error {
 	if len(su.Command) > 0 {
 		a, _, err := gotest.ParseCommand(su.Command)
 		if err != nil && !errors.Is(err, gotest.ErrNotGoTest) {
@@ -38,7 +38,7 @@ func (g *goLanguage) configure(s *session, su *suite) error {
 		}
 		g.Adapter = a
 	}
-	g.Suite, g.Checkout = su.Name, s.ws.Top()
+	g.Suite, g.Checkout = su.Name, top
 	if g.Dir == "" {
 		g.Dir = su.Suite.Dir
 	}

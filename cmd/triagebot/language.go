@@ -19,8 +19,8 @@ import (
 
 // language is what a check needs of the framework of one of its suites.
 type language interface {
-	// configure reads the suite's own command, once the trees are there.
-	configure(s *session, su *suite) error
+	// configure reads the suite's own command; top is the root of the checkout.
+	configure(top string, su *suite) error
 	// ready gives both trees what the tests need, and tells a missing or too old
 	// tool apart from a tree on which nothing runs.
 	ready(ctx context.Context, s *session, su *suite) error
@@ -37,6 +37,8 @@ type language interface {
 	// resolve finds the packages that failures leave open, and refuses names that
 	// are not there.
 	resolve(ctx context.Context, s *session, su *suite, fs []triage.Failure) ([]triage.Failure, error)
+	// diagnose tells what works here, and what would be skipped.
+	diagnose(d *diagnosis, su *suite) []finding
 	// reach tells how many changed files a package's tests can have loaded; nil
 	// when that cannot be told.
 	reach(ctx context.Context, s *session, pkg string) *triage.Reach

@@ -38,7 +38,7 @@ func (e runtimeEngine) Instrument(ctx context.Context, exec triage.Exec, tree, p
 // reach the tests through the adapter, which puts its own before them.
 var pythonVariables = []string{"PYTHONPATH", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"}
 
-func (p *pythonLanguage) configure(s *session, su *suite) error {
+func (p *pythonLanguage) configure(top string, su *suite) error {
 	if a, ok := pytest.ParseCommand(su.Command); ok {
 		p.Adapter = a
 	}
@@ -46,7 +46,7 @@ func (p *pythonLanguage) configure(s *session, su *suite) error {
 	for _, name := range pythonVariables {
 		if v := os.Getenv(name); v != "" {
 			if name == "PYTHONPATH" {
-				v = inTree(v, s.ws.Top(), su.dir())
+				v = inTree(v, top, su.dir())
 			}
 			p.Env = append([]string{name + "=" + v}, p.Env...)
 		}
@@ -54,8 +54,8 @@ func (p *pythonLanguage) configure(s *session, su *suite) error {
 	if len(su.Setup) > 0 {
 		return nil
 	}
-	checkout := filepath.Join(s.ws.Top(), su.dir())
-	p.Shared = pytest.VenvOf(checkout, s.ws.Top())
+	checkout := filepath.Join(top, su.dir())
+	p.Shared = pytest.VenvOf(checkout, top)
 	if strings.Contains(p.Python, "/") && !filepath.IsAbs(p.Python) {
 		if own := filepath.Join(checkout, p.Python); isFile(own) {
 			p.Python, p.Shared = "", own // an environment that only the checkout has

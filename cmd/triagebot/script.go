@@ -58,7 +58,7 @@ func (j *scriptLanguage) engine(*session, *suite) rerun.Engine {
 	})
 }
 
-func (j *scriptLanguage) configure(_ *session, su *suite) error {
+func (j *scriptLanguage) configure(_ string, su *suite) error {
 	j.project, j.direct = j.dialect.parse(su.Command)
 	j.project.Suite, j.project.Dir = su.Name, su.dir()
 	if v := os.Getenv("NODE_OPTIONS"); v != "" {

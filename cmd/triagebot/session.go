@@ -109,7 +109,7 @@ func (s *session) configure(f *measureFlags) error {
 			}
 			su.Setup = append(slices.Clone(su.Setup), argv)
 		}
-		if err := lang.configure(s, su); err != nil {
+		if err := lang.configure(s.ws.Top(), su); err != nil {
 			return err
 		}
 		s.suites = append(s.suites, su)

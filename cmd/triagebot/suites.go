@@ -44,6 +44,11 @@ func chosen(configured []config.Suite, command []string, tree, prefix, names str
 	if err != nil {
 		return nil, err
 	}
+	return choose(configured, found, command, prefix, names)
+}
+
+// choose is chosen for the suites that were found.
+func choose(configured []config.Suite, found []framework.Suite, command []string, prefix, names string) ([]config.Suite, error) {
 	all := slices.Clone(configured)
 	for i := range all {
 		if all[i].Framework == "" {
@@ -58,7 +63,8 @@ func chosen(configured []config.Suite, command []string, tree, prefix, names str
 	default:
 		all = detected(found)
 	}
-	if all, err = pick(all, names, len(configured) > 0); err != nil {
+	all, err := pick(all, names, len(configured) > 0)
+	if err != nil {
 		return nil, err
 	}
 	if len(command) > 0 {

@@ -50,3 +50,8 @@ func ReadJSON(r io.Reader, o Options) ([]triage.Failure, error) {
 func ReadLog(r io.Reader, o Options) ([]triage.Failure, error) {
 	return jstest.ReadLog(r, dialect, o)
 }
+
+// Survey asks what a tree has to run these tests with: see [jstest.Project.Survey].
+func (a Adapter) Survey(ctx context.Context, exec triage.Exec, tree string) (jstest.Survey, error) {
+	return jstest.Project(a).Survey(ctx, exec, dialect, tree)
+}

@@ -45,3 +45,8 @@ func ReadJUnit(r io.Reader, o Options) ([]triage.Failure, error) {
 func ReadJSON(r io.Reader, o Options) ([]triage.Failure, error) {
 	return jstest.ReadJSON(r, dialect, o)
 }
+
+// Survey asks what a tree has to run these tests with: see [jstest.Project.Survey].
+func (a Adapter) Survey(ctx context.Context, exec triage.Exec, tree string) (jstest.Survey, error) {
+	return jstest.Project(a).Survey(ctx, exec, dialect, tree)
+}

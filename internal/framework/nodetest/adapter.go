@@ -40,3 +40,8 @@ func Detect(root fs.FS) []jstest.Found { return jstest.Detect(root, dialect) }
 func ReadJUnit(r io.Reader, o Options) ([]triage.Failure, error) {
 	return jstest.ReadJUnit(r, dialect, o)
 }
+
+// Survey asks what a tree has to run these tests with: see [jstest.Project.Survey].
+func (a Adapter) Survey(ctx context.Context, exec triage.Exec, tree string) (jstest.Survey, error) {
+	return jstest.Project(a).Survey(ctx, exec, dialect, tree)
+}

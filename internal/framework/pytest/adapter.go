@@ -6,8 +6,10 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	osexec "os/exec"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -277,6 +279,9 @@ print();print(json.dumps({"executable":sys.executable,"major":sys.version_info[0
 // ask starts an interpreter and reads what it tells of itself.
 func (a Adapter) ask(ctx context.Context, exec triage.Exec, dir string, argv ...string) (probed, error) {
 	out, end, err := exec(ctx, triage.Command{Dir: dir, Argv: append(argv, "-c", probe), Env: append(append([]string{}, a.Env...), "PYTHONDONTWRITEBYTECODE=1")})
+	if errors.Is(err, osexec.ErrNotFound) {
+		return probed{}, fmt.Errorf("preparing pytest: there is no %s on the PATH: install Python 3.%d or newer, or make a virtual environment in the checkout", argv[0], leastPython)
+	}
 	if err != nil {
 		return probed{}, fmt.Errorf("preparing pytest: asking %q: %w", argv[0], err)
 	}

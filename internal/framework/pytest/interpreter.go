@@ -41,11 +41,7 @@ func (a Adapter) interpreter(ctx context.Context, exec triage.Exec, tree string)
 			return probed{}, ctx.Err()
 		}
 	}
-	p, err := a.ask(ctx, exec, dir, a.named(tree))
-	if err != nil {
-		return p, fmt.Errorf("%w (no virtual environment is in the tree: name an interpreter or a set-up command)", err)
-	}
-	return p, nil
+	return a.ask(ctx, exec, dir, a.named(tree))
 }
 
 // named is the interpreter by its name: the configured one, which may be

@@ -2,8 +2,8 @@ package pytest
 
 import (
 	"context"
-	"errors"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +20,7 @@ type pythons map[string]string
 func (p pythons) exec(_ context.Context, c triage.Command) ([]byte, triage.End, error) {
 	answer, ok := p[strings.Join(c.Argv[:len(c.Argv)-2], " ")]
 	if !ok {
-		return nil, triage.End{}, errors.New("executable file not found")
+		return nil, triage.End{}, osexec.ErrNotFound
 	}
 	if answer == "" {
 		return []byte("it does not work\n"), triage.End{Exit: 1}, nil
@@ -50,7 +50,7 @@ func TestTheInterpreterIsFound(t *testing.T) {
 		{"uv's", map[string]string{"uv.lock": ""}, Adapter{}, func(string) pythons { return pythons{"uv run --no-sync --quiet python": good} }, ""},
 		{"poetry's", map[string]string{"poetry.lock": ""}, Adapter{}, func(string) pythons { return pythons{"poetry run python": good} }, ""},
 		{"uv is not there", map[string]string{"uv.lock": ""}, Adapter{}, func(string) pythons { return pythons{"python3": good} }, ""},
-		{"no Python", nil, Adapter{}, func(string) pythons { return pythons{} }, "name an interpreter or a set-up command"},
+		{"no Python", nil, Adapter{}, func(string) pythons { return pythons{} }, "there is no python3 on the PATH: install Python 3.9 or newer"},
 		{"a broken one", nil, Adapter{Python: "/opt/py"}, func(string) pythons { return pythons{"/opt/py": ""} }, "is no working Python: it does not work"},
 		{"too old", nil, Adapter{Python: "/opt/py"}, func(string) pythons {
 			return pythons{"/opt/py": strings.ReplaceAll(good, `"minor":11`, `"minor":8`)}
