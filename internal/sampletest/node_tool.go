@@ -40,7 +40,8 @@ func mochaTool() tool {
 func nodeTestTool() tool {
 	t := nodeTool(func(f Fact) []string {
 		// Node 20 matches each name alone, later versions the joined ones.
-		return withPattern([]string{"node", "--test", "--test-reporter=tap"}, f, "--test-name-pattern=", f.Test[strings.LastIndex(f.Test, " > ")+1:])
+		names := strings.Split(f.Test, " > ")
+		return withPattern([]string{"node", "--test", "--test-reporter=tap"}, f, "--test-name-pattern=", names[len(names)-1])
 	}, func(report string) []string {
 		return []string{"node", "--test", "--test-reporter=junit", "--test-reporter-destination=" + report}
 	})
