@@ -74,7 +74,10 @@ func (a *actionRun) newChild() (*child, error) {
 	if c.env, err = c.environment(a.environ, a.in["pass-env"]); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return c, c.hide(a)
+	if err := c.hide(a); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
 }
 
 // localPath refuses a path that leaves the workspace.
@@ -146,66 +149,23 @@ func (c *child) environment(environ []string, passEnv string) ([]string, error) 
 	return append(env, "HOME="+filepath.Join(c.scratch, childHome), "TMPDIR="+filepath.Join(c.scratch, childTmp), "USER="+testUser, "LOGNAME="+testUser), nil
 }
 
-// hide shuts, as long as the child runs, what its user could read and must not:
-// the runner's files, our home, and the settings of the checkout, where the
-// credentials of the checkout stand.
-func (c *child) hide(a *actionRun) error {
-	if c.acc == nil {
-		return nil
-	}
-	top, err := c.top()
-	if err != nil {
-		return nil // there is no checkout, and whoever hands it over will say so
-	}
-	git := filepath.Join(top, ".git")
-	paths := []string{filepath.Join(git, "config"), filepath.Join(git, "config.worktree"), a.env("RUNNER_TEMP"), a.env("HOME")}
-	for _, name := range []string{"GITHUB_EVENT_PATH", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"} {
-		if v := a.env(name); v != "" {
-			paths = append(paths, filepath.Dir(v))
-		}
-	}
-	for _, socket := range sockets(a.env("DOCKER_HOST")) {
-		if mayOpen(socket, *c.acc) {
-			paths = append(paths, filepath.Dir(socket))
-		}
-	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" || c.needs(p) })
-	restore, err := closeOff(paths...)
-	if err == nil {
-		c.restore = append(c.restore, restore)
-	}
-	return err
-}
-
-// sockets are where a Docker engine listens.
-func sockets(host string) []string {
-	list := []string{"/var/run/docker.sock", "/run/docker.sock"}
-	if path, ok := strings.CutPrefix(host, "unix://"); ok {
-		list = append(list, path)
-	}
-	return list
-}
-
-// needs reports whether the child has to pass through a directory to get to
-// what it needs: the workspace's objects, its own directory, this program.
-func (c *child) needs(path string) bool {
-	for _, p := range []string{c.workspace, c.scratch, c.exe} {
-		if rel, err := filepath.Rel(path, p); err == nil && filepath.IsLocal(rel) {
-			return true
-		}
-	}
-	return false
-}
-
+// close removes what was made, and opens again what was shut. That comes last,
+// when no process of the tests is left to read it, and else not at all.
 func (c *child) close() error {
-	for _, f := range slices.Backward(c.restore) {
-		f()
+	var left, err error
+	if c.acc != nil {
+		left = endAll(*c.acc)
+	}
+	if c.scratch != "" {
+		err = rerun.RemoveAll(c.scratch)
+	}
+	if left == nil {
+		for _, f := range slices.Backward(c.restore) {
+			f()
+		}
 	}
 	c.restore = nil
-	if c.scratch == "" {
-		return nil
-	}
-	return rerun.RemoveAll(c.scratch)
+	return errors.Join(left, err)
 }
 
 // end is how a child ended.
@@ -219,7 +179,7 @@ type end struct {
 func (e end) failure() error {
 	last := strings.TrimPrefix(lastLine(e.said), "triagebot: ")
 	switch {
-	case e.code == exitKilled:
+	case e.code == exitKilled, e.code < 0:
 		return errors.New("measuring: it was killed, and there is no report")
 	case last == "":
 		return fmt.Errorf("measuring: it ended with exit code %d and no report", e.code)
@@ -277,6 +237,11 @@ func (c *child) startLocked(ctx context.Context, dir string, out, errOut io.Writ
 	}
 	err := cmd.Wait()
 	killGroup(cmd.Process.Pid)
+	if c.acc != nil {
+		if err := endAll(*c.acc); err != nil {
+			return 0, err
+		}
+	}
 	var exit *exec.ExitError
 	switch {
 	case cmd.ProcessState == nil:

@@ -24,7 +24,11 @@ func (a *actionRun) measure(ctx context.Context, mode string) error {
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer func() {
+		if err := c.close(); err != nil {
+			a.annotate(gh.Warning, harmless(err.Error()))
+		}
+	}()
 	if c.readsCredentials() {
 		a.annotate(gh.Warning, "The checkout keeps its credentials where the tests can read them: give actions/checkout persist-credentials: false.")
 	}

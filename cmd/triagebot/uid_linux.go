@@ -6,7 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +35,113 @@ func isolate(c *exec.Cmd, acc *account) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("taking rights from the measuring process: %w", err)
 	}
+	// What it leaves becomes our child, which endAll finds. In the container we
+	// are its init, and get it anyway.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("taking over what the measuring process leaves: %w", err)
+	}
 	return nil
+}
+
+const (
+	// endWait is how long what is left of a child may take to die.
+	endWait = 10 * time.Second
+	endPoll = time.Millisecond
+)
+
+// endAll kills what a child of another user has left, also what has gone to a
+// session of its own or has lost its parents. It is an error when some remain.
+func endAll(acc account) error {
+	self := os.Getpid()
+	for end, empty := time.Now().Add(endWait), 0; empty < 2; {
+		left, err := descendants(self, acc.uid)
+		if err != nil {
+			return fmt.Errorf("ending the tests: %w", err)
+		}
+		if empty++; len(left) > 0 {
+			empty = 0
+		}
+		if len(left) > 0 && time.Now().After(end) {
+			return fmt.Errorf("ending the tests: %d processes of the user %d remain, so what was hidden from them stays so", len(left), acc.uid)
+		}
+		for _, pid := range left {
+			p, err := os.FindProcess(pid) // holds on to this process, and to no later one of its number
+			if err != nil {
+				continue
+			}
+			if ppid, uid, ok := parentOf(pid); ok && uid == acc.uid {
+				_ = p.Kill()
+				if ppid == self {
+					_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+				}
+			}
+			_ = p.Release()
+		}
+		if len(left) > 0 {
+			time.Sleep(endPoll)
+		}
+	}
+	return nil
+}
+
+// descendants are the processes below one, of those that a user has.
+func descendants(of, uid int) ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	parents, theirs := map[int]int{}, []int{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		ppid, owner, ok := parentOf(pid)
+		if !ok {
+			continue
+		}
+		parents[pid] = ppid
+		if owner == uid {
+			theirs = append(theirs, pid)
+		}
+	}
+	return slices.DeleteFunc(theirs, func(pid int) bool {
+		for range len(parents) { // a number given anew may make a ring
+			if pid = parents[pid]; pid == of {
+				return false
+			}
+		}
+		return true
+	}), nil
+}
+
+// parentOf reads who a process belongs to. The owner of its directory does not
+// tell: a process may give that to root.
+func parentOf(pid int) (ppid, uid int, ok bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0, 0, false
+	}
+	seen := 0
+	for line := range strings.Lines(string(b)) {
+		name, rest, _ := strings.Cut(line, ":")
+		fields := strings.Fields(rest)
+		if len(fields) == 0 {
+			continue
+		}
+		switch name {
+		case "PPid":
+			ppid, err = strconv.Atoi(fields[0])
+		case "Uid":
+			uid, err = strconv.Atoi(fields[0])
+		default:
+			continue
+		}
+		if seen++; err != nil {
+			return 0, 0, false
+		}
+	}
+	return ppid, uid, seen == 2
 }
 
 // nonBlocking keeps a pipe that stands where a file should from holding us up.

@@ -25,3 +25,5 @@ func mayOpen(string, account) bool { return true }
 func owner(string) (account, error) { return account{}, errors.New("owners are told on Linux only") }
 
 func closeOff(...string) (func(), error) { return func() {}, nil }
+
+func endAll(account) error { return nil }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// hide shuts, as long as the child runs, what its user could read and must not:
+// the runner's files, our home, and the settings of the checkouts, where their
+// credentials stand.
+func (c *child) hide(a *actionRun) error {
+	if c.acc == nil {
+		return nil
+	}
+	top, err := c.top()
+	if err != nil {
+		return nil // there is no checkout, and whoever hands it over will say so
+	}
+	paths := append(c.settings(top), a.env("RUNNER_TEMP"), a.env("HOME"))
+	for _, name := range []string{"GITHUB_EVENT_PATH", "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"} {
+		if v := a.env(name); v != "" {
+			paths = append(paths, filepath.Dir(v))
+		}
+	}
+	for _, socket := range sockets(a.env("DOCKER_HOST")) {
+		if mayOpen(socket, *c.acc) {
+			paths = append(paths, filepath.Dir(socket))
+		}
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" || c.needs(p) })
+	for _, p := range paths {
+		if o, err := owner(p); err == nil && o.uid == c.acc.uid {
+			return fmt.Errorf("hiding %s from the tests: it is theirs: choose another user than %d with the input test-user", p, c.acc.uid)
+		}
+	}
+	restore, err := closeOff(paths...)
+	if err == nil {
+		c.restore = append(c.restore, restore)
+	}
+	return err
+}
+
+// checkoutDepth is how far below the workspace a job checks out: owner/name/part.
+const checkoutDepth = 4
+
+// settings are the places in the workspace where credentials of checkouts stand:
+// of the one that is measured all of .git, with the settings of its submodules,
+// but for the objects, which the child borrows; and .git of each other one.
+func (c *child) settings(top string) []string {
+	var found []string
+	_ = filepath.WalkDir(c.workspace, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what we cannot read, the tests cannot
+		case !d.IsDir():
+			return nil
+		case path == filepath.Join(top, ".git"):
+			entries, _ := os.ReadDir(path)
+			for _, e := range entries {
+				if e.Name() != "objects" {
+					found = append(found, filepath.Join(path, e.Name()))
+				}
+			}
+			return filepath.SkipDir
+		case d.Name() == ".git":
+			found = append(found, path)
+			return filepath.SkipDir
+		}
+		if below, err := filepath.Rel(c.workspace, path); err == nil && strings.Count(below, string(filepath.Separator)) >= checkoutDepth {
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return found
+}
+
+// sockets are where a Docker engine listens.
+func sockets(host string) []string {
+	list := []string{"/var/run/docker.sock", "/run/docker.sock"}
+	if path, ok := strings.CutPrefix(host, "unix://"); ok {
+		list = append(list, path)
+	}
+	return list
+}
+
+// needs reports whether the child has to pass through a directory to get to
+// what it needs: the workspace's objects, its own directory, this program.
+func (c *child) needs(path string) bool {
+	for _, p := range []string{c.workspace, c.scratch, c.exe} {
+		if rel, err := filepath.Rel(path, p); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
