@@ -35,7 +35,7 @@ type Reading struct {
 // writes are the kinds of report that a framework writes, beside JUnit XML.
 var writes = map[string][]Kind{
 	gotest.Name: {TestJSON, JUnit}, pytest.Name: {ReportLog, JUnit}, vitest.Name: {ScriptJSON, JUnit},
-	jest.Name: {ScriptJSON, JUnit}, mocha.Name: {ScriptJSON, JUnit}, nodetest.Name: {JUnit},
+	jest.Name: {ScriptJSON, JUnit}, mocha.Name: {ScriptJSON, JUnit}, nodetest.Name: {TAP, JUnit},
 }
 
 // ReadReport finds the failed tests in a report of any kind that is known. A
@@ -57,7 +57,7 @@ func ReadReport(r io.Reader, in Reading) (Kind, []triage.Failure, error) {
 // nothing in is given to the next: the log of a job may be of several suites, so
 // all of them are asked.
 func ReadLog(r io.Reader, in Reading) ([]triage.Failure, error) {
-	suites := slices.DeleteFunc(in.distinct(), func(s Suite) bool { return s.Framework == mocha.Name || s.Framework == nodetest.Name })
+	suites := in.distinct()
 	if len(suites) == 0 {
 		suites = []Suite{{Name: "go", Framework: gotest.Name}}
 	}
@@ -125,6 +125,8 @@ func (in Reading) suite(k Kind, by string) Suite {
 	switch {
 	case by != "":
 		return Suite{Name: short(by), Framework: by}
+	case k == TAP:
+		return Suite{Name: nodetest.Name, Framework: nodetest.Name}
 	case k == ScriptJSON:
 		return Suite{Name: vitest.Name, Framework: vitest.Name}
 	}
@@ -206,21 +208,22 @@ func (in Reading) readPython(r io.Reader, k Kind, s Suite) ([]triage.Failure, er
 	return pytest.ReadLog(r, opt)
 }
 
-// scripts are the readers of the frameworks of JavaScript; nil where there is none.
+// scripts are the readers of the frameworks of JavaScript; that of node:test's
+// own format stands in the place of JSON.
 var scripts = map[string]struct {
 	json, junit, log func(io.Reader, jstest.Options) ([]triage.Failure, error)
 }{
 	vitest.Name:   {vitest.ReadJSON, vitest.ReadJUnit, vitest.ReadLog},
 	jest.Name:     {jest.ReadJSON, jest.ReadJUnit, jest.ReadLog},
-	mocha.Name:    {mocha.ReadJSON, mocha.ReadJUnit, nil},
-	nodetest.Name: {nil, nodetest.ReadJUnit, nil},
+	mocha.Name:    {mocha.ReadJSON, mocha.ReadJUnit, mocha.ReadLog},
+	nodetest.Name: {nodetest.ReadTAP, nodetest.ReadJUnit, nodetest.ReadLog},
 }
 
 func (in Reading) readScript(r io.Reader, k Kind, s Suite) ([]triage.Failure, error) {
 	readers := scripts[s.Framework]
 	read := readers.log
 	switch k {
-	case ScriptJSON:
+	case ScriptJSON, TAP:
 		read = readers.json
 	case JUnit:
 		read = readers.junit

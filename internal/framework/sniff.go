@@ -30,6 +30,8 @@ const (
 	ReportLog
 	// ScriptJSON: the JSON report of vitest, jest or mocha.
 	ScriptJSON
+	// TAP: the Test Anything Protocol.
+	TAP
 )
 
 // String is the kind as people know it.
@@ -43,6 +45,8 @@ func (k Kind) String() string {
 		return "pytest's report log"
 	case ScriptJSON:
 		return "a JSON report"
+	case TAP:
+		return "TAP"
 	}
 	return "log"
 }
@@ -73,6 +77,9 @@ func sniff(head []byte) (Kind, string) {
 	}
 	if bytes.HasPrefix(trimmed, []byte(`{"pytest_version"`)) || bytes.HasPrefix(trimmed, []byte("{")) && bytes.Contains(trimmed, []byte(`"$report_type"`)) {
 		return ReportLog, pytest.Name
+	}
+	if bytes.HasPrefix(trimmed, []byte("TAP version 1")) {
+		return TAP, ""
 	}
 	for line := range bytes.Lines(head) {
 		if bytes.HasPrefix(line, []byte(`{"`)) && bytes.Contains(line, []byte(`"Action":"`)) {

@@ -34,6 +34,7 @@ func TestSniff(t *testing.T) {
 		"XML of node":                         {"<?xml version=\"1.0\"?>\n<testsuites>\n<testcase name=\"a\" time=\"0.1\" classname=\"test\"/>", JUnit, "nodetest"},
 		"pytest's report log":                 {`{"pytest_version": "8.4.0", "$report_type": "SessionStart"}`, ReportLog, "pytest"},
 		"jest's and vitest's JSON":            {`{"numFailedTestSuites":1,"numTotalTests":3,"testResults":[]}`, ScriptJSON, ""},
+		"the protocol":                        {"TAP version 13\n# Subtest: a\n", TAP, ""},
 		"mocha's JSON":                        {"{\n  \"stats\": {\n    \"suites\": 1,\n", ScriptJSON, "mocha"},
 	} {
 		t.Run(name, func(t *testing.T) {

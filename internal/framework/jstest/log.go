@@ -25,9 +25,8 @@ var (
 	reStamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z ?`)
 )
 
-// ReadLog reads the failures out of the raw output of vitest or jest. Of mocha
-// and node:test only the fact of a failure could be read, so nothing is: their
-// reports have it.
+// ReadLog reads the failures out of the raw output of vitest or jest; that of
+// mocha and node:test is another: see [ReadMochaLog] and [ReadNodeLog].
 //
 // The error is [ErrEmpty] for an empty log.
 func ReadLog(r io.Reader, d Dialect, o Options) ([]triage.Failure, error) {

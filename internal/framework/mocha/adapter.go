@@ -50,3 +50,8 @@ func ReadJSON(r io.Reader, o Options) ([]triage.Failure, error) {
 func (a Adapter) Survey(ctx context.Context, exec triage.Exec, tree string) (jstest.Survey, error) {
 	return jstest.Project(a).Survey(ctx, exec, dialect, tree)
 }
+
+// ReadLog reads the failures out of mocha's raw output: see [jstest.ReadMochaLog].
+func ReadLog(r io.Reader, o Options) ([]triage.Failure, error) {
+	return jstest.ReadMochaLog(r, dialect, o)
+}

@@ -45,3 +45,11 @@ func ReadJUnit(r io.Reader, o Options) ([]triage.Failure, error) {
 func (a Adapter) Survey(ctx context.Context, exec triage.Exec, tree string) (jstest.Survey, error) {
 	return jstest.Project(a).Survey(ctx, exec, dialect, tree)
 }
+
+// ReadTAP reads the failures out of the protocol: see [jstest.ReadTAP].
+func ReadTAP(r io.Reader, o Options) ([]triage.Failure, error) { return jstest.ReadTAP(r, dialect, o) }
+
+// ReadLog reads the failures out of a raw log: see [jstest.ReadNodeLog].
+func ReadLog(r io.Reader, o Options) ([]triage.Failure, error) {
+	return jstest.ReadNodeLog(r, dialect, o)
+}

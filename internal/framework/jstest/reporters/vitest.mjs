@@ -1,4 +1,4 @@
-// Tells triagebot what each test of a vitest run did (vitest 3 and 4).
+// Tells triagebot what each test of a vitest run did (vitest 3 and 4; 1 and 2 by their older events).
 import { createRequire } from 'node:module';
 
 const { relative, error, write } = createRequire(import.meta.url)('./fence.cjs');
@@ -21,7 +21,57 @@ function tellBroken(module) {
 
 const STATES = { passed: 'pass', failed: 'fail', skipped: 'skip' };
 
+/** The names of a test or describe of vitest 1 and 2, where the file is the outermost describe or none. */
+function oldNames(task) {
+  const found = [];
+  for (let t = task; t && t.name && t !== task.file; t = t.suite) found.unshift(t.name);
+  return found;
+}
+
+/** What a file of vitest 1 and 2 has below it. */
+function below(task) {
+  return (task.tasks || []).flatMap((t) => [t, ...below(t)]);
+}
+
+function tellOld(file) {
+  const path = relative(file.filepath);
+  const tasks = below(file);
+  const tests = tasks.filter((t) => t.type !== 'suite');
+  const broken = (task, phase) => {
+    const errors = (task.result && task.result.errors) || [];
+    for (const e of errors) write({ type: 'broken', file: path, names: oldNames(task), phase, errors: [error(e)] });
+  };
+  for (const t of tests) {
+    const { state, duration = 0, errors = [] } = t.result || {};
+    write({ type: 'test', file: path, names: oldNames(t), state: state === 'pass' || state === 'fail' ? state : 'skip', ms: duration, errors: errors.map(error) });
+  }
+  broken(file, tests.length === 0 ? 'build' : 'setup');
+  for (const t of tasks) if (t.type === 'suite') broken(t, 'setup');
+}
+
 export default class {
+  onInit(vitest) {
+    const version = parseInt(vitest.version, 10);
+    this.old = version < 3 ? vitest : undefined; // vitest 3 sends the older events too
+  }
+
+  onCollected(files) {
+    if (this.old) for (const f of files) write({ type: 'file', file: relative(f.filepath) });
+  }
+
+  onTaskUpdate(packs) {
+    for (const [id, result] of this.old ? packs : []) {
+      const task = this.old.state.idMap.get(id);
+      if (task && task.type !== 'suite' && result && result.state === 'run') write({ type: 'start', file: relative(task.file.filepath), names: oldNames(task) });
+    }
+  }
+
+  onFinished(files, unhandled = []) {
+    if (!this.old) return;
+    files.forEach(tellOld);
+    this.end(unhandled);
+  }
+
   onTestModuleCollected(module) {
     write({ type: 'file', file: relative(module.moduleId) });
   }
@@ -45,6 +95,10 @@ export default class {
 
   onTestRunEnd(modules, unhandled) {
     modules.forEach(tellBroken);
+    this.end(unhandled);
+  }
+
+  end(unhandled) {
     for (const e of unhandled) write({ type: 'stray', errors: [error(e)] });
     for (const e of unhandled) process.stderr.write(`${(e && e.stack) || e}\n`);
     write({ type: 'end' });

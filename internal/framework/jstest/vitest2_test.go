@@ -1,0 +1,56 @@
+package jstest
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The reporter understands vitest 1 and 2 by events that vitest 3 sends as well,
+// beside the newer ones: there they must tell nothing.
+func TestTheReporterUnderstandsOlderVitest(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("there is no node here")
+	}
+	reporter, err := filepath.Abs("reporters/vitest.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("testdata/vitest2.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", script, "file://"+filepath.ToSlash(reporter))
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(cmd.Environ(), "TRIAGEBOT_JS_FENCE=fence", "TRIAGEBOT_TREE="+cmd.Dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got := strings.Fields(strings.ReplaceAll(string(out), "left out", "left-out"))
+	const a = `"file":"src/a.test.ts",`
+	want := []string{
+		`{"type":"file","file":"src/a.test.ts"}`,
+		`{"type":"start",` + a + `"names":["outer","passes"]}`,
+		`{"type":"test",` + a + `"names":["outer","passes"],"state":"pass","ms":3,"errors":[]}`,
+		`{"type":"test",` + a + `"names":["outer","fails"],"state":"fail","ms":4,"errors":[{"name":"AssertionError","message":"no"}]}`,
+		`{"type":"test",` + a + `"names":["outer","left-out"],"state":"skip","ms":0,"errors":[]}`,
+		`{"type":"test",` + a + `"names":["on`, `top"],"state":"pass","ms":0,"errors":[]}`,
+		`{"type":"broken",` + a + `"names":["outer"],"phase":"setup","errors":[{"name":"Error","message":"hook"}]}`,
+		`{"type":"broken","file":"src/b.test.ts","names":[],"phase":"build","errors":[{"name":"SyntaxError","message":"import"}]}`,
+		`{"type":"end"}`,
+	}
+	var records []string
+	for _, w := range got {
+		if w != "fence" {
+			records = append(records, w)
+		}
+	}
+	if d := cmp.Diff(want, records); d != "" {
+		t.Error(d)
+	}
+}
