@@ -141,6 +141,9 @@ func resumeRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report
 	if err != nil {
 		return triage.Report{}, config.Config{}, err
 	}
+	if header.Sweep != nil {
+		return triage.Report{}, config.Config{}, fmt.Errorf("resuming: %s holds a sweep: go on with \"triagebot sweep --resume\"", f.out)
+	}
 	f.command, f.suite = header.Check.Command, header.Check.Suite
 	if !header.Check.Head.Dirty {
 		f.head = header.Check.Head.SHA

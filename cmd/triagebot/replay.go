@@ -92,6 +92,9 @@ func (f *replayFlags) check() error {
 
 // rejudge runs the procedure over the recorded trials.
 func rejudge(ctx context.Context, r triage.Report) (triage.Report, error) {
+	if r.Sweep != nil {
+		return r, nil // most of its runs are kept as counts only
+	}
 	if len(r.Plan.Parts) > 0 {
 		return rejudgeParts(ctx, r)
 	}
@@ -192,7 +195,7 @@ func runOne(ctx context.Context, f *replayFlags, r triage.Report, req triage.Req
 	if r.Check.Head.Dirty {
 		p.Say("the report was measured with uncommitted changes, which are not in %.12s", r.Check.Head.SHA)
 	}
-	mf := &measureFlags{repo: f.repo, head: r.Check.Head.SHA, base: r.Check.Base.SHA, suite: r.Check.Suite, command: r.Check.Command}
+	mf := &measureFlags{repo: f.repo, head: r.Check.Head.SHA, base: r.Check.Base.SHA, suite: r.Check.Suite, command: r.Check.Command, oneTree: r.Sweep != nil}
 	mf.settings.TrialTimeout = time.Duration(r.Plan.TrialTimeoutMS) * time.Millisecond
 	sess, err := open(ctx, mf, p)
 	if err != nil {

@@ -72,6 +72,6 @@ it is, how sure that is, why, and how to see it again.`,
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(newMeasure(s), newReplay(s), newHistory(s), newPlan(s), newMerge(s), newLedger(s), newHammer(s), newProve(s), newDoctor(s), newDemo(s), newPublish(s), newCommand(s), newAction(s), newVersion(s))
+	root.AddCommand(newMeasure(s), newReplay(s), newSweep(s), newHistory(s), newPlan(s), newMerge(s), newLedger(s), newHammer(s), newProve(s), newDoctor(s), newDemo(s), newPublish(s), newCommand(s), newAction(s), newVersion(s))
 	return root
 }

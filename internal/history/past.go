@@ -129,6 +129,9 @@ func (r *Record) Durations() map[triage.Target]float64 {
 	return out
 }
 
+// LastSweep is the commit of the newest sweep, empty when there was none.
+func (r *Record) LastSweep() string { return r.sweep }
+
 // Tests lists the tests that the reports tell of, by name.
 func (r *Record) Tests() []triage.Target {
 	var out []triage.Target

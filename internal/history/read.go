@@ -44,6 +44,9 @@ type Record struct {
 	durations map[triage.Target][]float64
 	companies []classify.Company
 	seen      map[string]bool
+	// sweep is the newest sweep: its commit, and when it was.
+	sweep   string
+	sweptAt time.Time
 }
 
 // trail is what was seen of one test.
@@ -158,6 +161,9 @@ func (r *Record) add(rep triage.Report) {
 	}
 	r.seen[key] = true
 	r.Reports++
+	if rep.Sweep != nil && rep.Check.OfMain(triage.Head) && rep.Plan.Created.After(r.sweptAt) {
+		r.sweep, r.sweptAt = rep.Check.Head.SHA, rep.Plan.Created
+	}
 	signs := signatures(rep)
 	for _, e := range rep.Evidence {
 		t := r.tests[e.Target]
@@ -244,8 +250,8 @@ func (r *Record) addCompanies(rep triage.Report) {
 		c.Arm.Side = triage.Base // main is main
 		r.companies = append(r.companies, c)
 	}
-	if rep.Check.Source == "test" {
-		return // somebody named a test, which is no run of CI
+	if rep.Check.Source == "test" || rep.Sweep != nil {
+		return // somebody named a test, or swept: that is no run of CI
 	}
 	ci := classify.Company{Arm: triage.Arm{Scope: triage.InSuite}, CI: true}
 	for _, f := range rep.Failures {
