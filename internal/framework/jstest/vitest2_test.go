@@ -37,11 +37,11 @@ func TestTheReporterUnderstandsOlderVitest(t *testing.T) {
 		`{"type":"file","file":"src/a.test.ts"}`,
 		`{"type":"start",` + a + `"names":["outer","passes"]}`,
 		`{"type":"test",` + a + `"names":["outer","passes"],"state":"pass","ms":3,"errors":[]}`,
-		`{"type":"test",` + a + `"names":["outer","fails"],"state":"fail","ms":4,"errors":[{"name":"AssertionError","message":"no"}]}`,
+		`{"type":"test",` + a + `"names":["outer","fails"],"state":"fail","ms":4,"errors":[{"name":"AssertionError","message":"no","stack":""}]}`,
 		`{"type":"test",` + a + `"names":["outer","left-out"],"state":"skip","ms":0,"errors":[]}`,
 		`{"type":"test",` + a + `"names":["on`, `top"],"state":"pass","ms":0,"errors":[]}`,
-		`{"type":"broken",` + a + `"names":["outer"],"phase":"setup","errors":[{"name":"Error","message":"hook"}]}`,
-		`{"type":"broken","file":"src/b.test.ts","names":[],"phase":"build","errors":[{"name":"SyntaxError","message":"import"}]}`,
+		`{"type":"broken",` + a + `"names":["outer"],"phase":"setup","errors":[{"name":"Error","message":"hook","stack":""}]}`,
+		`{"type":"broken","file":"src/b.test.ts","names":[],"phase":"build","errors":[{"name":"SyntaxError","message":"import","stack":""}]}`,
 		`{"type":"end"}`,
 	}
 	var records []string

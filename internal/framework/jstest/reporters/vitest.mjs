@@ -37,16 +37,16 @@ function tellOld(file) {
   const path = relative(file.filepath);
   const tasks = below(file);
   const tests = tasks.filter((t) => t.type !== 'suite');
-  const broken = (task, phase) => {
+  const broken = (task, phase, names) => {
     const errors = (task.result && task.result.errors) || [];
-    for (const e of errors) write({ type: 'broken', file: path, names: oldNames(task), phase, errors: [error(e)] });
+    for (const e of errors) write({ type: 'broken', file: path, names, phase, errors: [error(e)] });
   };
   for (const t of tests) {
     const { state, duration = 0, errors = [] } = t.result || {};
     write({ type: 'test', file: path, names: oldNames(t), state: state === 'pass' || state === 'fail' ? state : 'skip', ms: duration, errors: errors.map(error) });
   }
-  broken(file, tests.length === 0 ? 'build' : 'setup');
-  for (const t of tasks) if (t.type === 'suite') broken(t, 'setup');
+  broken(file, tests.length === 0 ? 'build' : 'setup', []);
+  for (const t of tasks) if (t.type === 'suite') broken(t, 'setup', oldNames(t));
 }
 
 export default class {
