@@ -74,6 +74,9 @@ func (a *actionRun) newChild() (*child, error) {
 	if c.env, err = c.environment(a.environ, a.in["pass-env"]); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
+	if err := c.ownProgram(a); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
 	if err := c.hide(a); err != nil {
 		return nil, errors.Join(err, c.close())
 	}

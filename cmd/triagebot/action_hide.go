@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,6 +78,54 @@ func (c *child) settings(top string) []string {
 		return nil
 	})
 	return found
+}
+
+// ownProgram gives the child a copy of this program where it could not start it:
+// the composite action keeps it in a folder of the runner's, which is shut.
+func (c *child) ownProgram(a *actionRun) error {
+	if c.acc == nil || passable(c.exe) && !liesIn(a.env("RUNNER_TEMP"), c.exe) && !liesIn(a.env("HOME"), c.exe) {
+		return nil
+	}
+	from, err := os.Open(c.exe)
+	if err != nil {
+		return fmt.Errorf("copying our own program: %w", err)
+	}
+	defer from.Close()
+	copied := c.path("triagebot")
+	to, err := os.OpenFile(copied, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return fmt.Errorf("copying our own program: %w", err)
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return fmt.Errorf("copying our own program: %w", err)
+	}
+	c.exe = copied
+	return nil
+}
+
+// passable reports whether everybody gets to a file.
+func passable(path string) bool {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if st, err := os.Stat(dir); err != nil || st.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}
+
+// liesIn reports whether a path is in a folder, which may be unknown.
+func liesIn(dir, path string) bool {
+	if dir == "" {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // sockets are where a Docker engine listens.

@@ -96,6 +96,28 @@ sleep 5
 	}
 }
 
+// The composite action in a job with a container: root, and the program in the
+// runner's folder, where credentials stand too.
+func TestTheProgramMayBeInAFolderThatIsHidden(t *testing.T) {
+	asRoot(t)
+	l := hunting(t, "#!/bin/sh\nls \"$WORK/temp\" && cat \"$WORK/temp/git-credentials-1.config\"\necho HUNT end\nexit 1\n")
+	l.env["WORK"], l.env["INPUT_PASS-ENV"] = l.dir, "WORK"
+	must(t, os.WriteFile(filepath.Join(l.env["RUNNER_TEMP"], "git-credentials-1.config"), []byte(secret), 0o644))
+	must(t, os.MkdirAll(filepath.Join(l.env["RUNNER_TEMP"], "triagebot"), 0o755))
+	b, err := os.ReadFile(l.program())
+	must(t, err)
+	exe := filepath.Join(l.env["RUNNER_TEMP"], "triagebot", "triagebot")
+	must(t, os.WriteFile(exe, b, 0o755))
+	for _, mode := range []os.FileMode{0o755, 0o700} { // mktemp makes the latter
+		must(t, os.Chmod(filepath.Dir(exe), mode))
+		c, log := l.start()
+		c.Path = exe
+		if text := found(t, l, l.ended(c.Run(), c, log)); strings.Contains(text, secret) {
+			t.Errorf("mode %v: the tests read the runner's folder:\n%s", mode, text)
+		}
+	}
+}
+
 // What belongs to the tests' own user cannot be shut to it.
 func TestTheTestsAreNotTheOwnerOfTheCheckout(t *testing.T) {
 	asRoot(t)
