@@ -129,7 +129,7 @@ func (s *session) prove(ctx context.Context, f *proveFlags, bound float64, p *pr
 	run := s.runners(len(plans) > 0, p)
 	defer run.Close()
 	began := time.Now()
-	v := prover{run: run, ladder: plans, repeats: runsFor(bound), deadline: began.Add(s.cfg.Budget), p: p, r: proofRecord{
+	v := prover{run: run, explain: explain, ladder: plans, repeats: runsFor(bound), deadline: began.Add(s.cfg.Budget), p: p, r: proofRecord{
 		Schema: proofSchema, Tool: tool(), Repo: s.ws.RepoName(), Target: target,
 		Before: s.ws.Tree(triage.Base).Rev, After: s.ws.Tree(triage.Head).Rev,
 	}}

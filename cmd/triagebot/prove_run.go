@@ -87,6 +87,7 @@ func runsFor(bound float64) int {
 // prover runs a proof. Nothing runs beside its trials.
 type prover struct {
 	run      pipeline.Runner
+	explain  pipeline.Explain
 	ladder   []triage.LagPlan
 	repeats  int
 	deadline time.Time
@@ -208,7 +209,7 @@ func (v *prover) forget() {
 func (v *prover) least(ctx context.Context, plan triage.LagPlan) error {
 	plain := v.r.Rows[0].Before
 	tried := map[string]triage.LagPlan{}
-	cause, err := explain(pipeline.Lagged{
+	cause, err := v.explain(pipeline.Lagged{
 		Plan: plan, Red: v.lastRed, Reference: v.r.Reference, Site: v.run.Site, ControlRed: plain.Same, ControlRuns: plain.Runs,
 	}, func(p triage.LagPlan) (triage.Trial, error) {
 		tried[p.ID()] = p

@@ -88,7 +88,7 @@ func TestProofs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := tc.w
 			w.rand = rand.New(rand.NewPCG(11, 12))
-			v := prover{run: &w, ladder: proofLadder, repeats: 59}
+			v := prover{run: &w, explain: noCause, ladder: proofLadder, repeats: 59}
 			if err := v.prove(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -104,6 +104,38 @@ func TestProofs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func noCause(pipeline.Lagged, func(triage.LagPlan) (triage.Trial, error)) (*triage.Cause, error) {
+	return nil, nil
+}
+
+func TestTheLeastLagIsARowOfItsOwn(t *testing.T) {
+	least := triage.LagPlan{Version: 1, Name: "least", Decisions: []triage.Decision{{Site: "hub.go:close:call:1", MS: 2}}}
+	for name, tc := range map[string]struct {
+		red  int // of 5 runs of the cause
+		rows int
+	}{"a steady one": {5, 3}, "one that is not steady": {4, 2}} {
+		w := &fixed{lagBefore: 1, rand: rand.New(rand.NewPCG(1, 2))}
+		v := prover{run: w, ladder: proofLadder, repeats: 5, explain: func(l pipeline.Lagged, probe func(triage.LagPlan) (triage.Trial, error)) (*triage.Cause, error) {
+			if l.ControlRuns != proveFirst || l.ControlRed != 0 || !l.Red.SameFailure(l.Reference) {
+				t.Errorf("%s: the search begins with %+v", name, l)
+			}
+			tr, err := probe(least)
+			if err != nil || tr.Arm.Side != triage.Base || tr.Purpose != triage.Explain {
+				t.Errorf("%s: probed %+v, %v", name, tr.Request, err)
+			}
+			return &triage.Cause{Kind: triage.CauseRace, Plan: least.ID(), Red: tc.red, Runs: 5, DoseMS: 2, Sites: []triage.Site{{File: "hub.go", Line: 7, Func: "close"}}}, nil
+		}}
+		if err := v.prove(t.Context()); err != nil || !v.r.Proven || len(v.r.Rows) != tc.rows {
+			t.Fatalf("%s: %v, %d rows, %q", name, err, len(v.r.Rows), v.r.Why)
+		}
+		page := proofPage(v.r)
+		row := "| the least lag that suffices: `hub.go:close:call:1 late by 2 ms` | 5 of 5 red | 0 of 10 red | 0.00033 |"
+		if strings.Contains(page, row) != (tc.rows == 3) || !strings.Contains(page, "Its cause is a race at `hub.go:7 close`, from 2 ms on.") {
+			t.Errorf("%s:\n%s", name, page)
+		}
 	}
 }
 
