@@ -16,6 +16,9 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 	for _, reason := range v.Reasons {
 		why = append(why, say(ReasonText(reason)))
 	}
+	if r.Sweep != nil {
+		why = sweepWhy(v)
+	}
 	if v.SameAs != nil {
 		why = append(why, say("That test is ", name(titles[*v.SameAs]), "."))
 	}

@@ -54,6 +54,9 @@ func hasReason(v triage.Verdict, r triage.Reason) bool {
 // request, how many are not, and of how many that could not be told. It is
 // plain text of one to four sentences and holds no string of the report.
 func Headline(r triage.Report) string {
+	if r.Sweep != nil {
+		return sweepHeadline(r)
+	}
 	c := countOf(r.Verdicts)
 	if c.total == 0 {
 		return noVerdicts(len(r.Failures))

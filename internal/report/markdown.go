@@ -76,10 +76,7 @@ func mdTable(v view, room int) string {
 	if len(v.rows) == 0 {
 		return ""
 	}
-	head := []string{"test", "verdict", "head", "base"}
-	if v.lag {
-		head = append(head, "head + lag", "base + lag")
-	}
+	head := append([]string{"test", "verdict"}, v.columns()...)
 	if v.order {
 		head = append(head, "with its package")
 	}

@@ -113,10 +113,11 @@ func footer(r triage.Report) []prose {
 	c := r.Cost
 	cost := fmt.Sprintf("%d %s and %d %s in %s", c.Trials, plural(c.Trials, "run", "runs"),
 		c.Builds, plural(c.Builds, "build", "builds"), duration(c.WallMS))
-	out := []prose{
-		say("head ", revName(r.Check.Head), ", base ", revName(r.Check.Base), "."),
-		say(cost, ", lag ", name(orElse(r.Plan.Lag, "off")), fmt.Sprintf(", seed %d.", r.Plan.Seed)),
+	out := []prose{say("head ", revName(r.Check.Head), ", base ", revName(r.Check.Base), ".")}
+	if r.Sweep != nil {
+		out = sweepFooter(r)
 	}
+	out = append(out, say(cost, ", lag ", name(orElse(r.Plan.Lag, "off")), fmt.Sprintf(", seed %d.", r.Plan.Seed)))
 	for _, rev := range []struct {
 		side string
 		rev  triage.Rev

@@ -93,10 +93,7 @@ func (t *terminal) paragraph(indent, style, s string) {
 // same numbers otherwise.
 func (t *terminal) table(v view) {
 	lines := make([][]string, 0, len(v.rows)+1)
-	lines = append(lines, []string{"", "head", "base"})
-	if v.lag {
-		lines[0] = append(lines[0], "head + lag", "base + lag")
-	}
+	lines = append(lines, append([]string{""}, v.columns()...))
 	for _, w := range v.rows {
 		cells := []string{oneLine(w.title), w.head.dots(), w.base.dots()}
 		if v.lag {

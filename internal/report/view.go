@@ -74,7 +74,11 @@ func newView(r triage.Report) view {
 }
 
 func (v *view) sort() {
-	slices.SortStableFunc(v.rows, func(a, b row) int { return cmp.Compare(rank(a.verdict), rank(b.verdict)) })
+	by := rank
+	if v.report.Sweep != nil {
+		by = func(v triage.Verdict) int { return int(findingOf(v)) }
+	}
+	slices.SortStableFunc(v.rows, func(a, b row) int { return cmp.Compare(by(a.verdict), by(b.verdict)) })
 }
 
 // rank puts what needs a person first.
@@ -137,9 +141,6 @@ func newRow(r triage.Report, v triage.Verdict, titles map[triage.Target]string) 
 	if v.Class == triage.Inconclusive && len(v.Reasons) > 0 {
 		w.label += ": " + ReasonLabel(doubt(v.Reasons))
 	}
-	if w.failure.Ledger {
-		w.label += ", on the ledger"
-	}
 	w.head = w.cell(triage.Arm{})
 	w.base = w.cell(triage.Arm{Side: triage.Base})
 	w.orderHead = w.cell(triage.Arm{Scope: triage.InPackage})
@@ -147,6 +148,14 @@ func newRow(r triage.Report, v triage.Verdict, titles map[triage.Target]string) 
 	if lag, ok := w.bestLag(); ok {
 		w.lagHead, w.lagBase = w.cell(lag.On(triage.Head)), w.cell(lag.On(triage.Base))
 		w.lagDose = dose(r.Plan.LagPlans[lag.Lag])
+	}
+	if r.Sweep != nil {
+		w.label = findingLabel(v)
+		w.head, w.base, w.lagHead, w.lagBase, w.lagDose, w.orderHead, w.orderBase = cell{}, cell{}, cell{}, cell{}, "", cell{}, cell{}
+		w.sweepCells(r)
+	}
+	if w.failure.Ledger {
+		w.label += ", on the ledger"
 	}
 	w.sections = argument(r, w, titles)
 	return w
@@ -310,7 +319,11 @@ func (v view) legend() string {
 	if rest {
 		s += ", – does not count"
 	}
-	return s + "; one mark a run, in order. The failure that led here is not counted."
+	s += "; one mark a run, in order."
+	if v.report.Sweep != nil {
+		return s
+	}
+	return s + " The failure that led here is not counted."
 }
 
 // stopped says what keeps the report from being whole.

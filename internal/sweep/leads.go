@@ -219,6 +219,11 @@ func (e *engine) explain(ctx context.Context, x *test) error {
 	if err != nil && !errors.Is(err, errCapped) {
 		return err
 	}
+	if cause != nil {
+		if _, ran := e.plans[cause.Plan]; !ran { // the smallest plan was only ever run with its clocks stretched
+			cause.Plan = l.plan.ID()
+		}
+	}
 	l.verdict = e.lagVerdict(x, a, cause)
 	return nil
 }
