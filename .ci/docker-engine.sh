@@ -25,7 +25,8 @@ mirror() {
 # image is the base image of the Dockerfile whose name begins so.
 image() { sed -nE "s/^FROM ($1:[^ ]+).*/\1/p" "$root/Dockerfile" | head -n 1; }
 
-has() { docker image inspect "$1" >/dev/null 2>&1; }
+# has IMAGE WHAT: is the stand-in there, and made of this?
+has() { [ "$(docker image inspect --format '{{index .Config.Labels "stand-in"}}' "$1" 2>/dev/null)" = "$2" ]; }
 
 packages() {
   local missing=()
@@ -55,20 +56,20 @@ engine() {
 }
 
 base_debian() {
-  has "$1" && return
+  has "$1" debian && return
   say "making a stand-in for $1"
   local rootfs
   rootfs=$(mktemp -d "$dir/rootfs.XXXX")
   debootstrap --variant=minbase "$(sed -E 's/.*:([a-z]+).*/\1/' <<<"$1")" "$rootfs" "$(mirror)" >"$dir/debootstrap.log"
   rm -rf "$rootfs"/var/cache/apt/archives/*.deb "$rootfs"/var/lib/apt/lists/*
-  tar -C "$rootfs" -c . | docker import --change 'CMD ["bash"]' - "$1" >/dev/null
+  tar -C "$rootfs" -c . | docker import --change 'CMD ["bash"]' --change 'LABEL stand-in=debian' - "$1" >/dev/null
   rm -rf "$rootfs"
 }
 
 # base_golang has the certificates of this machine too: module downloads may pass a
 # gateway of its own. They end in the stand-in only, never in a released image.
 base_golang() {
-  has "$1" && return
+  has "$1" "$(go env GOVERSION)" && return
   say "making a stand-in for $1 of $(go env GOVERSION)"
   local ctx
   ctx=$(mktemp -d "$dir/golang.XXXX")
@@ -76,6 +77,7 @@ base_golang() {
   cp /etc/ssl/certs/ca-certificates.crt "$ctx/ca.crt"
   cat >"$ctx/Dockerfile" <<D
 FROM $(image debian)
+LABEL stand-in=$(go env GOVERSION)
 COPY ca.crt /etc/ssl/certs/ca-certificates.crt
 ADD go.tar /usr/local/
 ENV GOTOOLCHAIN=local GOPATH=/go GOPROXY=$(go env GOPROXY) GONOSUMDB=$(go env GONOSUMDB) PATH=/go/bin:/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -86,16 +88,16 @@ D
 }
 
 base_node() {
-  has "$1" && return
   local bin ctx modules
   bin=$(readlink -f "$(command -v node)")
+  has "$1" "$("$bin" --version)" && return
   modules=$(npm root -g)
   say "making a stand-in for $1 of $("$bin" --version)"
   ctx=$(mktemp -d "$dir/node.XXXX")
   mkdir -p "$ctx/local/bin" "$ctx/local/lib/node_modules"
   cp "$bin" "$ctx/local/bin/node"
   cp -r "$modules/npm" "$ctx/local/lib/node_modules/npm"
-  printf 'FROM %s\nCOPY local /usr/local\n' "$(image debian)" >"$ctx/Dockerfile"
+  printf 'FROM %s\nLABEL stand-in=%s\nCOPY local /usr/local\n' "$(image debian)" "$("$bin" --version)" >"$ctx/Dockerfile"
   docker build -q -t "$1" "$ctx" >/dev/null 2>"$ctx.log" || { cat "$ctx.log" >&2; return 1; }
   rm -rf "$ctx" "$ctx.log"
 }

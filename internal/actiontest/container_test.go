@@ -3,6 +3,7 @@ package actiontest
 import (
 	"archive/tar"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -124,15 +125,26 @@ func (r *run) start(image string, pairs ...string) {
 	c := exec.Command(filepath.Join(root, ".ci", "run-as-action.sh"), append([]string{image, r.work}, pairs...)...)
 	out, err := c.CombinedOutput()
 	r.log = string(out)
+	r.takeBack()
 	if err != nil && c.ProcessState.ExitCode() < 0 {
 		r.t.Fatal(err)
 	}
 	r.code = c.ProcessState.ExitCode()
-	r.t.Cleanup(func() { // the container's files are root's
+	r.t.Cleanup(func() {
 		if r.t.Failed() {
 			r.t.Logf("the log of the action:\n%s", r.log)
 		}
 	})
+}
+
+// takeBack makes the files that the container left as root those of who runs the
+// tests, who has to read and to remove them.
+func (r *run) takeBack() {
+	r.t.Helper()
+	owner := fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	if out, err := exec.Command("docker", "run", "--rm", "-v", r.work+":/work", "--entrypoint", "chown", *container, "-R", owner, "/work").CombinedOutput(); err != nil {
+		r.t.Fatalf("taking the files back: %v\n%s", err, out)
+	}
 }
 
 // outputs are what later steps get.
