@@ -65,12 +65,14 @@ def make_hook(engine, role):
         code = frame.f_code
         if event == "call":
             place = known.get(id(code)) or learn(code)
-            entry = place.entry
-            if entry is not None:
-                if not entry.done and place.sort == PROJECT:
+            if place.sort == PROJECT:
+                entry = place.entry
+                if entry is not None and not entry.done:
                     engine.wait(entry, role)
             elif place.standard == plans.START:
                 started(frame)
+            elif place.start is not None and code.co_name == "run" and begins(frame):
+                engine.wait(place.start, role)
         elif event == "return":
             place = known.get(id(code)) or learn(code)
             if place.standard is not None or place.sort == TEST or test and place.sort == PROJECT:
@@ -112,6 +114,12 @@ def make_hook(engine, role):
             engine.wait(places.call_site(place, kind, frame), role)
 
     return hook
+
+
+def begins(frame):
+    """Whether this is the run method of a thread, of a subclass of Thread in test code."""
+    caller = frame.f_back
+    return caller is not None and caller.f_code.co_name == "_bootstrap_inner" and caller.f_globals.get("__name__") == "threading"
 
 
 def body(frame, places):

@@ -183,6 +183,10 @@ class Threads(InProcess):
         self.assertEqual(self.sites(self.worker(["start"], "cases.dispatch()")), ["shop/core.py:Dispatcher._run:start:1"])
         self.assertEqual(self.sites(self.worker(["start"], "cases.pool()")), ["shop/core.py:work:start:1"])
 
+    def test_a_thread_class_of_the_tests_starts_late_once(self):
+        log = self.worker(["start"], "cases.subclass()")
+        self.assertEqual(self.sites(log), ["tests/cases.py:Server.run:start:1"])
+
     def test_a_queue_wakes_and_an_event_signals(self):
         self.assertIn("shop/core.py:Dispatcher._run:wake:1", self.sites(self.worker(["wake"], "cases.dispatch()")))
         self.assertIn("shop/core.py:Dispatcher._run:signal:3", self.sites(self.worker(["signal"], "cases.dispatch()")))

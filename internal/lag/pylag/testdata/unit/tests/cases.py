@@ -26,6 +26,19 @@ def dispatch_mock():
     dispatch(mock.Mock())
 
 
+class Server(threading.Thread):
+    def run(self):
+        self.ran = True
+
+
+def subclass():
+    server = Server()
+    server.start()
+    server.join()
+    Server().run()  # not a thread's beginning
+    assert server.ran
+
+
 def pool():
     assert core.in_pool() == 1
 
