@@ -54,6 +54,8 @@ func findingLabel(v triage.Verdict) string {
 		return "race: a fixed sleep"
 	case f == foundRace && v.Cause != nil && v.Cause.Kind == triage.CauseLateWriter:
 		return "race: a late writer"
+	case f == openLead && v.Cause != nil:
+		return "a lead, confirmed alone, but no single cause"
 	case f == openLead && len(v.Reasons) > 0:
 		label += ": " + ReasonLabel(doubt(v.Reasons))
 	}
@@ -63,6 +65,9 @@ func findingLabel(v triage.Verdict) string {
 // sweepWhy is the first section of the argument.
 func sweepWhy(v triage.Verdict) []prose {
 	why := []prose{say(findingTexts[findingOf(v)])}
+	if findingOf(v) == openLead && v.Cause != nil {
+		why = []prose{say("Delays make the test fail and without them it passes, but no single place could be made answerable: it may be a race, or a deadline that they add up against.")}
+	}
 	for _, reason := range v.Reasons {
 		if w := wordsOfReason(reason); !w.inconclusive {
 			why = append(why, say(w.text))
@@ -91,7 +96,7 @@ func sweepHeadline(r triage.Report) string {
 		s = fmt.Sprintf("Found in %s: %s.", tests(r.Sweep.Tests, ""), strings.Join(found, ", "))
 	}
 	if k := n[openLead]; k > 0 {
-		s += fmt.Sprintf(" %d %s not confirmed.", k, plural(k, "lead is", "leads are"))
+		s += fmt.Sprintf(" %d %s open.", k, plural(k, "lead is", "leads are"))
 	}
 	if k := n[honestDeadline]; k > 0 {
 		s += fmt.Sprintf(" %d honest %s missed under lag, which is no finding.", k, plural(k, "deadline was", "deadlines were"))
