@@ -141,6 +141,10 @@ func (h *handler) do(ctx context.Context, parseErr error) (Outcome, error) {
 	if err == nil {
 		out, err = h.start(ctx, out)
 	}
+	if errors.Is(err, errStranger) {
+		out.Said = err.Error()
+		return out, h.react(ctx, gh.Confused)
+	}
 	var no refusal
 	if errors.As(err, &no) {
 		return h.answer(ctx, out, no.text, gh.Confused)
@@ -151,9 +155,22 @@ func (h *handler) do(ctx context.Context, parseErr error) (Outcome, error) {
 // errSilent ends a command that is not worth an answer.
 var errSilent = refusal{}
 
+// errStranger ends a command of somebody who may nothing here: a reaction tells
+// them, for a reply to each would let anybody have us write as often as they do.
+var errStranger = errors.New("the comment's author may not command here")
+
 // allowed asks GitHub, never the text, whether the author may command, and
 // whether the comment is still what the event said.
 func (h *handler) allowed(ctx context.Context) error {
+	role, err := h.g.Permission(ctx, h.comment.Author)
+	switch {
+	case err != nil:
+		return err
+	case role < h.o.Least && role <= gh.RoleRead:
+		return errStranger
+	case role < h.o.Least:
+		return refuse("`%s` is taken from people with the role %s or more in this repository; this comment's author has %s.", Name, h.o.Least, role)
+	}
 	now, err := h.g.CommentByID(ctx, h.comment.ID)
 	switch {
 	case errors.Is(err, gh.ErrNotFound), errors.Is(err, gh.ErrGone):
@@ -162,13 +179,6 @@ func (h *handler) allowed(ctx context.Context) error {
 		return err
 	case now.Body != h.comment.Body || !strings.EqualFold(now.Author, h.comment.Author) || now.Bot:
 		return refuse("The comment was edited before it was read: write a new one.")
-	}
-	role, err := h.g.Permission(ctx, h.comment.Author)
-	if err != nil {
-		return err
-	}
-	if role < h.o.Least {
-		return refuse("`%s` is taken from people with the role %s or more in this repository; this comment's author has %s.", Name, h.o.Least, role)
 	}
 	return nil
 }
@@ -251,6 +261,8 @@ func (h *handler) measuringRun(ctx context.Context, pull gh.Pull) (gh.Run, error
 			return r, refuse("A new commit, %s, came after the comment. If it is the one you mean, write the command again.", short)
 		case r.Status != "completed":
 			return r, refuse("[The run of %s](%s) has not ended yet. Write the command again when it has.", short, r.URL)
+		case r.Conclusion == "action_required":
+			return r, refuse("[The run of %s](%s) waits for a person to approve it, which I do not do. Look at the change, approve the run, and write the command again.", short, r.URL)
 		case h.o.Now().Sub(r.Created) > maxAge:
 			return r, refuse("[The run of %s](%s) is more than 30 days old, and GitHub starts no such run again. Push a commit, or close the pull request and open it again.", short, r.URL)
 		}

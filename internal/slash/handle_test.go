@@ -155,10 +155,7 @@ func TestWhatIsRefusedIsAnswered(t *testing.T) {
 		change func(*fake, *gh.Event)
 		want   string
 	}{
-		"a reader":               {"/triage", func(f *fake, ev *gh.Event) { f.as("eve", ev) }, "role write or more"},
 		"a triager":              {"/triage", func(f *fake, ev *gh.Event) { f.as("tim", ev) }, "author has triage"},
-		"a stranger":             {"/triage", func(f *fake, ev *gh.Event) { f.as("mallory", ev) }, "author has none"},
-		"a stranger's nonsense":  {"/triage x=", func(f *fake, ev *gh.Event) { f.as("mallory", ev) }, "author has none"},
 		"nonsense":               {"/triage foo=1", nil, `no option "foo"`},
 		"edited in the meantime": {"/triage", func(f *fake, ev *gh.Event) { f.comments[0].Body = "/triage TestEvil" }, "was edited"},
 		"closed":                 {"/triage", func(f *fake, ev *gh.Event) { f.pull.State = "closed" }, "closed"},
@@ -169,6 +166,7 @@ func TestWhatIsRefusedIsAnswered(t *testing.T) {
 		"another commit":         {"/triage", func(f *fake, ev *gh.Event) { f.runs[0].HeadSHA = strings.Repeat("b", 40) }, "no run of"},
 		"moved since":            {"/triage", func(f *fake, ev *gh.Event) { f.runs[0].Created = now.Add(time.Minute) }, "came after the comment"},
 		"still running":          {"/triage", func(f *fake, ev *gh.Event) { f.runs[0].Status = "in_progress" }, "has not ended yet"},
+		"not approved":           {"/triage", func(f *fake, ev *gh.Event) { f.runs[0].Conclusion = "action_required" }, "waits for a person"},
 		"too old":                {"/triage", func(f *fake, ev *gh.Event) { f.runs[0].Created = now.Add(-31 * 24 * time.Hour) }, "more than 30 days"},
 		"forbidden":              {"/triage", func(f *fake, ev *gh.Event) { f.rerunErr = gh.ErrForbidden }, "actions: write"},
 		"gone":                   {"/triage rerun", func(f *fake, ev *gh.Event) { f.rerunErr = gh.ErrGone }, "cannot be started"},
@@ -191,6 +189,33 @@ func TestWhatIsRefusedIsAnswered(t *testing.T) {
 			}
 			if last := f.comments[len(f.comments)-1]; strings.HasPrefix(last.Body, Name) || strings.Contains(last.Body, "TestEvil") {
 				t.Errorf("the reply is %q", last.Body)
+			}
+		})
+	}
+}
+
+// Whoever may only read cannot have us write a comment for each of theirs.
+func TestAStrangerGetsAReactionAndNoReply(t *testing.T) {
+	for name, tc := range map[string]struct {
+		who, body string
+		change    func(*fake)
+	}{
+		"a reader":                      {"eve", "/triage", nil},
+		"a stranger":                    {"mallory", "/triage", nil},
+		"a stranger's nonsense":         {"mallory", "/triage x=", nil},
+		"a stranger's call for help":    {"mallory", "/triage help", nil},
+		"a stranger who edits at once":  {"mallory", "/triage", func(f *fake) { f.comments[0].Body = "/triage TestEvil" }},
+		"a stranger who deletes it all": {"mallory", "/triage", func(f *fake) { f.comments = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(tc.body)
+			ev := f.event()
+			f.as(tc.who, &ev)
+			if tc.change != nil {
+				tc.change(f)
+			}
+			if out := f.handle(t, ev); out.Accepted || !slices.Equal(f.did, []string{"confused"}) || !strings.Contains(out.Said, "may not command") {
+				t.Errorf("did %v: %+v", f.did, out)
 			}
 		})
 	}
