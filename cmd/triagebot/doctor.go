@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/framework"
+	"github.com/triagebot/triagebot/internal/framework/pytest"
 	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -163,9 +164,12 @@ func (d *diagnosis) languages(file config.Config, picked []config.Suite, all *[]
 			*all = append(*all, finding{"suite " + c.Name, fmt.Sprintf("no such framework: %q", c.Framework), "there are " + strings.Join(framework.Names(), ", "), true})
 			continue
 		}
-		if su.lang = lang; lang.configure(d.top, su) == nil {
-			out = append(out, su)
+		su.lang = lang
+		if err := lang.configure(d.top, su); err != nil && c.Framework != pytest.Name { // whose findings tell of its environment
+			*all = append(*all, finding{"suite " + c.Name, err.Error(), "", true})
+			continue
 		}
+		out = append(out, su)
 	}
 	return out
 }

@@ -239,8 +239,8 @@ func (s *session) runCommand(ctx context.Context, su *suite, c suiteCommand) ([]
 	if err != nil {
 		warning += ": " + err.Error()
 	}
-	red := rerun.CommandResult(triage.Target{Suite: su.Name, Framework: su.Framework}, end, res.Output).Failure
-	red.Excerpt = lastLine(string(res.Output))
+	red := rerun.CommandResult(triage.Target{Suite: su.Name, Framework: su.Framework}, end, s.ws.Tree(triage.Head).Dir, res.Output).Failure
+	red.Excerpt = lastLines(string(res.Output), 8)
 	return []triage.Failure{*red}, warning, nil
 }
 

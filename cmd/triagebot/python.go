@@ -55,13 +55,18 @@ func (p *pythonLanguage) configure(top string, su *suite) error {
 		return nil
 	}
 	checkout := filepath.Join(top, su.dir())
-	p.Shared = pytest.VenvOf(checkout, top)
+	var broken error
+	p.Shared, broken = pytest.VenvOf(checkout, top)
 	if strings.Contains(p.Python, "/") && !filepath.IsAbs(p.Python) {
 		if own := filepath.Join(checkout, p.Python); isFile(own) {
 			p.Python, p.Shared = "", own // an environment that only the checkout has
+			return nil
 		}
 	}
-	return nil
+	if p.Python != "" {
+		return nil
+	}
+	return broken
 }
 
 // inTree makes a list of paths into the checkout relative to the directory that
@@ -90,7 +95,10 @@ func isFile(path string) bool {
 // the project says how, and asks the interpreter of each side for pytest.
 func (p *pythonLanguage) ready(ctx context.Context, s *session, su *suite) error {
 	if len(su.Setup) == 0 {
-		if err := s.ws.InstallPython(ctx, su.dir(), cmp.Or(p.Python, p.Shared, "python3"), s.before(su)); err != nil {
+		err := s.install(su, func() error {
+			return s.ws.InstallPython(ctx, su.dir(), cmp.Or(p.Python, p.Shared, "python3"), s.before(su))
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -46,7 +47,7 @@ func execute(ctx context.Context, args []string, s streams) int {
 		err = errors.New("interrupted before anything was measured")
 	}
 	if code == exitError {
-		fmt.Fprintln(s.err, "triagebot: "+oneLine(err))
+		fmt.Fprintln(s.err, "triagebot: "+strings.TrimSpace(inLine(err.Error())))
 	}
 	return code
 }

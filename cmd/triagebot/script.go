@@ -70,7 +70,8 @@ func (j *scriptLanguage) configure(_ string, su *suite) error {
 // ready gives both trees their packages, unless the project says how.
 func (j *scriptLanguage) ready(ctx context.Context, s *session, su *suite) error {
 	if len(su.Setup) == 0 {
-		if err := s.ws.InstallModules(ctx, su.dir(), s.before(su)); err != nil {
+		err := s.install(su, func() error { return s.ws.InstallModules(ctx, su.dir(), s.before(su)) })
+		if err != nil {
 			return err
 		}
 	}

@@ -161,6 +161,20 @@ func (s *session) ready(ctx context.Context, su *suite) error {
 	return err
 }
 
+// install lets the workspace give both trees their packages. When neither tree
+// can have them, nothing can be measured: that is an error, and no verdict.
+func (s *session) install(su *suite, give func() error) error {
+	head, base := s.ws.Tree(triage.Head), s.ws.Tree(triage.Base)
+	before := head.Unbuildable != "" && base.Unbuildable != ""
+	if err := give(); err != nil || before {
+		return err
+	}
+	if why := s.ws.Tree(triage.Head).Unbuildable; why != "" && s.ws.Tree(triage.Base).Unbuildable != "" {
+		return fmt.Errorf("making %s ready: %s", su.Name, why)
+	}
+	return nil
+}
+
 // tryBoth prepares a suite once on each side, without a package. What fails on
 // head is our own error; what fails on base alone makes base unbuildable.
 func (s *session) tryBoth(ctx context.Context, su *suite, a rerun.Adapter) error {

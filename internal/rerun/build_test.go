@@ -167,7 +167,7 @@ func TestABrokenTreeIsNotBlamedOnTheCopy(t *testing.T) {
 	e := &engine{}
 	b := newBench(t, func(c *Config) { c.Engine = e })
 	got := b.run(t, request(triage.Base, "bad", "TestBad"), &callPlan)
-	if got.Outcome != triage.Invalid || got.Note != "example.com/lab/bad does not build on base" || len(e.copies) > 0 {
+	if got.Outcome != triage.Invalid || got.Note != "example.com/lab/bad does not build on base: bad/bad_test.go:5:30: undefined: undefined" || len(e.copies) > 0 {
 		t.Errorf("%d copies, %s", len(e.copies), describe(got))
 	}
 }

@@ -41,9 +41,10 @@ func SplitEnv(words []string) (command, env []string) {
 
 // CommandResult is the result of the suite's command: its exit is its failure.
 //
-// Its signature has the last line that it printed, without numbers: "exit 1"
-// alone would make any two failures the same.
-func CommandResult(t triage.Target, e triage.End, output []byte) triage.Result {
+// Its signature has the error that it printed last, without numbers and without
+// the path of the tree, which is not the same on both sides: "exit 1" alone would
+// make any two failures the same.
+func CommandResult(t triage.Target, e triage.End, tree string, output []byte) triage.Result {
 	if e.Exit == 0 && !e.TimedOut {
 		return triage.Result{Target: t, Outcome: triage.Pass}
 	}
@@ -54,21 +55,43 @@ func CommandResult(t triage.Target, e triage.End, output []byte) triage.Result {
 	case e.Signal != "":
 		f.Signature.Message = e.Signal
 	}
-	if last := lastWords(output); last != "" {
+	if last := lastWords(output, tree); last != "" {
 		f.Signature.Message += ": " + last
 	}
 	f.Message = f.Signature.Message
 	return triage.Result{Target: t, Outcome: f.Outcome, Failure: f}
 }
 
-// maxLastWords bounds the line kept of a command's output, in bytes.
-const maxLastWords = 160
+const (
+	// maxLastWords bounds the line kept of a command's output, in bytes.
+	maxLastWords = 160
+	// lastLines is how far from the end an error is looked for: behind it stand
+	// hints, or a stack.
+	lastLines = 30
+)
 
-var digits = regexp.MustCompile(`[0-9]+`)
+var (
+	digits = regexp.MustCompile(`[0-9]+`)
+	// reError is a line that says what is wrong, as most tools write it, and
+	// reUsage one that only begins so.
+	reError = regexp.MustCompile(`(?i)error(?:\[\w+\]| \[\w+\])?: `)
+	reUsage = regexp.MustCompile(`(?i)error: usage: `)
+)
 
-// lastWords is the last line of an output that says something.
-func lastWords(output []byte) string {
+// lastWords is the last line of an output that says what is wrong, else the last
+// that says something.
+func lastWords(output []byte, tree string) string {
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-	last := digits.ReplaceAllString(strings.TrimSpace(lines[len(lines)-1]), "N")
+	last := lines[len(lines)-1]
+	for i := len(lines) - 1; i >= max(0, len(lines)-lastLines); i-- {
+		if reError.MatchString(lines[i]) && !reUsage.MatchString(lines[i]) {
+			last = lines[i]
+			break
+		}
+	}
+	if tree != "" {
+		last = strings.ReplaceAll(strings.ReplaceAll(last, tree+string(filepath.Separator), ""), tree, ".")
+	}
+	last = digits.ReplaceAllString(strings.TrimSpace(last), "N")
 	return strings.ToValidUTF8(last[:min(len(last), maxLastWords)], "")
 }

@@ -162,7 +162,7 @@ func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, 
 	defer f.Close()
 	var results []triage.Result
 	if isSuite(t.Request) {
-		results = []triage.Result{CommandResult(t.Target, e, []byte(t.Output))}
+		results = []triage.Result{CommandResult(t.Target, e, spec.Tree, []byte(t.Output))}
 	} else {
 		results, err = a.Results(spec, e, f)
 	}

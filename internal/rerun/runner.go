@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -172,8 +173,15 @@ func unbuilt(t triage.Trial, p *prepared) (triage.Trial, bool) {
 	if f.Signature.Phase == triage.PhaseSetup {
 		return invalid(t, f.Message), true
 	}
-	return invalid(t, t.Target.Package+" does not build on "+t.Arm.Side.String()), true
+	note := t.Target.Package + " does not build on " + t.Arm.Side.String()
+	if why, _, _ := strings.Cut(f.Message, "\n"); why != "" {
+		note += ": " + strings.ToValidUTF8(why[:min(len(why), maxWhy)], "")
+	}
+	return invalid(t, note), true
 }
+
+// maxWhy bounds what a note tells of a failed build, in bytes.
+const maxWhy = 200
 
 // exec is the triage.Exec handed to adapters and engines: a build under the
 // clean environment. Its temporary directory is ours, for what a tool leaves

@@ -23,7 +23,7 @@ func TestOutcomes(t *testing.T) {
 		"a test that is not there":      {"odd", "TestNoSuch", triage.Absent, ""},
 		"a package without tests":       {"none", "TestPass", triage.Absent, "example.com/lab/none has no tests on head"},
 		"a package that is not there":   {"nosuch", "TestPass", triage.Absent, "example.com/lab/nosuch has no tests on head"},
-		"a package that does not build": {"bad", "TestBad", triage.Invalid, "example.com/lab/bad does not build on head"},
+		"a package that does not build": {"bad", "TestBad", triage.Invalid, "example.com/lab/bad does not build on head: bad/bad_test.go:5:30: undefined: undefined"},
 		"the build itself":              {"bad", "", triage.Error, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package jstest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -239,7 +240,7 @@ func (s *run) target(spec triage.RunSpec, end triage.End, own triage.Result) tri
 	case own.Outcome == triage.Skip:
 	case s.records == 0:
 		own.Outcome = triage.Invalid
-		own.Note = s.d.Name + " did not start: " + lastLine(s.tail)
+		own.Note = s.d.Name + " did not start: " + cmp.Or(fatalLine(s.tail), lastLine(s.tail)) + ": correct its configuration or its arguments"
 	case spec.Target.IsCommand() && len(s.stray) > 0:
 		return red(s.d.failure(s.o, spec.Target, triage.PhasePanic, s.stray[0]))
 	case spec.Target.IsCommand():

@@ -160,7 +160,7 @@ func (a Adapter) collect(ctx context.Context, exec triage.Exec, b triage.BuildSp
 	case s.internal != "" || !s.finished && end.Exit != 4: // 4 is a file that is not there
 		p.Failure = a.broken(b.Package, "pytest broke while it collected: "+lastLine(out))
 	case !s.finished && s.records == 0 && !notFound(out):
-		p.Failure = a.broken(b.Package, "pytest refused its arguments: "+lastLine(out))
+		p.Failure = a.broken(b.Package, "pytest does not start: "+refusal(out, b.Tree)+": correct its configuration or its arguments")
 	}
 	return nil
 }

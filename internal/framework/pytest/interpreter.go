@@ -2,7 +2,6 @@ package pytest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,23 +64,9 @@ func (a Adapter) named(tree string) string {
 	return a.Python
 }
 
-// inTree finds a virtual environment in the tree. One without its interpreter
-// is an error: it was made by a Python that is gone.
+// inTree finds a virtual environment in the tree.
 func (a Adapter) inTree(tree string) (string, error) {
-	for _, root := range []string{a.dir(tree), tree} {
-		for _, name := range venvNames {
-			venv := filepath.Join(root, name)
-			if _, err := os.Stat(filepath.Join(venv, "pyvenv.cfg")); err != nil {
-				continue
-			}
-			python := venvPython(venv)
-			if _, err := os.Stat(python); errors.Is(err, os.ErrNotExist) {
-				return "", fmt.Errorf("preparing pytest: virtual environment %q has no working interpreter: make it anew", venv)
-			}
-			return python, nil
-		}
-	}
-	return "", nil
+	return VenvOf(a.dir(tree), tree)
 }
 
 func venvPython(venv string) string {
@@ -111,20 +96,22 @@ func (m manager) uses(dir string) bool {
 }
 
 // VenvOf is the interpreter of a virtual environment that one of these
-// directories has, the first that is found and works; empty for none.
-func VenvOf(dirs ...string) string {
+// directories has, the first that is found; empty for none. One without its
+// interpreter is an error: it was made by a Python that is gone.
+func VenvOf(dirs ...string) (string, error) {
 	for _, dir := range dirs {
 		for _, name := range venvNames {
 			venv := filepath.Join(dir, name)
-			if _, err := os.Stat(filepath.Join(venv, "pyvenv.cfg")); err != nil {
+			if !isThere(filepath.Join(venv, "pyvenv.cfg")) {
 				continue
 			}
 			if python := venvPython(venv); isThere(python) {
-				return python
+				return python, nil
 			}
+			return "", fmt.Errorf("preparing pytest: virtual environment %q has no working interpreter: make it anew", venv)
 		}
 	}
-	return ""
+	return "", nil
 }
 
 func isThere(path string) bool {

@@ -155,7 +155,7 @@ func (s *trialRun) targetResult(spec triage.RunSpec, end triage.End) triage.Resu
 		r.Outcome = triage.Absent
 	case end.Exit == exitUsage || s.records == 0:
 		r.Outcome = triage.Invalid
-		r.Note = "pytest did not start: " + lastLine(s.tail.text)
+		r.Note = "pytest did not start: " + refusal(s.tail.text, spec.Tree) + ": correct its configuration or its arguments"
 	case spec.Target.IsCommand(): // the file can be imported and the process came to its end
 		r.Outcome = triage.Pass
 	case len(s.collect) > 0 && len(s.order) == 0: // pytest stopped at another file
