@@ -52,8 +52,10 @@ endif
 python-env: ## install the pinned pytest and its plugins below bin; PYTHON names the interpreter
 	@PYTHON=$(PYTHON) .ci/python-env $(PYENV) internal/framework/pytest/testdata/requirements.txt
 
-truth: build ## every sample repository, SAMPLES times each
-	$(GO) test -count=1 -timeout 120m ./internal/sampletest -run TestTruth -truth=$(SAMPLES) -v
+# ONLY is a regular expression on the names of the samples.
+ONLY ?=
+truth: build ## every sample repository, SAMPLES times each; ONLY chooses among them
+	$(GO) test -count=1 -timeout 300m ./internal/sampletest -run TestTruth -truth=$(SAMPLES) -sample '$(ONLY)' -v
 
 sim: ## the simulation of the error promises at full size
 	$(GO) test -count=1 -timeout 60m ./internal/classify -run 'TestSimulation|TestARegressionIsExcused' -sim $(SIM) -update -v
