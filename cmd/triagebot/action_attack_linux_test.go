@@ -24,8 +24,8 @@ func TestActionMakesHostileOutputHarmless(t *testing.T) {
 	s := l.act("INPUT_REPORTS=test.json") // the lab looks for commands outside of fences
 	s.want(exitOK, "verdict=yours")
 	body := l.comments(7, 1)[0].Body
-	if n := strings.Count(body, "<!--"); n != 2 {
-		t.Errorf("%d hidden comments, want our two", n)
+	if n := strings.Count(body, "<!--"); n != 3 {
+		t.Errorf("%d hidden comments, want our three", n)
 	}
 	for page, text := range map[string]string{"comment": body, "summary": s.summary} {
 		for _, live := range []string{"\u202e", "\x1b", "<script", "\n/triage", "\n::", "</details><"} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/gh"
@@ -13,8 +14,15 @@ import (
 )
 
 func (a *actionRun) publishOptions() publish.Options {
+	attempt, _ := strconv.Atoi(a.env("GITHUB_RUN_ATTEMPT")) // none is no harm
+	run, err := number(a.env("GITHUB_RUN_ID"))
+	if err != nil {
+		run = 0
+	}
+	workflow, _, _ := strings.Cut(a.env("GITHUB_WORKFLOW_REF"), "@")
 	return publish.Options{
-		Check: a.in["check-name"], Artifact: a.in["artifact-name"], Workflow: a.in["workflow"],
+		Source: publish.Source{Run: run, Attempt: attempt, Workflow: workflow},
+		Check:  a.in["check-name"], Artifact: a.in["artifact-name"], Workflow: a.in["workflow"],
 		DryRun: a.in["dry-run"] == "true", ReportPath: reportFile,
 	}
 }

@@ -181,3 +181,10 @@ func regression() triage.Report {
 		Class:  triage.LikelyRegression, Origin: triage.OriginHead,
 	})
 }
+
+// silent is a GitHub that compares nothing.
+type silent struct{ *fake }
+
+func (*silent) MergeBase(context.Context, string, string) (string, error) {
+	return "", gh.ErrUnavailable
+}

@@ -40,6 +40,17 @@ type Options struct {
 	DryRun bool
 	// ReportPath is where the reader finds report.json.
 	ReportPath string
+	// Source is the run that a page of [ToPull] comes from; the zero value is
+	// none. [FromRun] knows it from GitHub.
+	Source Source
+}
+
+// Source is the attempt of a run that a page comes from.
+type Source struct {
+	Run     int64
+	Attempt int
+	// Workflow is its file, "ci.yml" or with folders before it.
+	Workflow string
 }
 
 // DefaultArtifact begins the names of artifacts with reports.
@@ -110,14 +121,18 @@ func fromEnded(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, o Option
 	case err != nil:
 		return out, err
 	}
-	parts, refused = bound(ctx, g, run, pull, parts)
+	parts, refused, err = bound(ctx, g, run, pull, parts)
+	if err != nil {
+		return out, err
+	}
 	out.Refused = append(out.Refused, refused...)
 	out.Reports = reports(parts)
 	if len(out.Reports) == 0 && len(parts) > 0 {
 		out.Said = "no report could be read, so nothing is written"
 		return out, nil
 	}
-	return write(ctx, g, target{pull: pull, sha: run.HeadSHA, stale: stale, passed: run.Conclusion == "success"}, parts, out, o)
+	o.Source = Source{Run: run.ID, Attempt: run.Attempt, Workflow: run.Path}
+	return write(ctx, g, target{pull: pull, sha: run.HeadSHA, stale: stale, passed: run.Conclusion == "success", whole: true}, parts, out, o)
 }
 
 // findPull finds the pull request of a run. One whose head has moved on since is

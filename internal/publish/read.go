@@ -31,7 +31,7 @@ func read(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, o Options) (p
 		prefix = DefaultArtifact
 	}
 	ours := slices.DeleteFunc(slices.Clone(all), func(a gh.Artifact) bool {
-		return !strings.HasPrefix(a.Name, prefix) || ofEarlierAttempt(run, a)
+		return !strings.HasPrefix(a.Name, prefix) || run.Conclusion == passed && ofEarlierAttempt(run, a)
 	})
 	slices.SortFunc(ours, func(a, b gh.Artifact) int { return strings.Compare(a.Name, b.Name) })
 	if len(ours) > maxArtifacts {
@@ -39,6 +39,10 @@ func read(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, o Options) (p
 	}
 	total := 0
 	for _, a := range ours {
+		if ofEarlierAttempt(run, a) {
+			parts = append(parts, report.Part{Name: leg(a.Name, prefix), Problem: earlier})
+			continue
+		}
 		r, size, err := readOne(ctx, g, run, repo, a, maxTotal-total)
 		total += size
 		p := report.Part{Name: leg(a.Name, prefix), Report: r}
@@ -53,6 +57,13 @@ func read(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, o Options) (p
 	}
 	return parts, refused, nil
 }
+
+// passed is the conclusion of a run whose jobs are all green.
+const passed = "success"
+
+// earlier is said of a report that only an earlier attempt left. Its job may be
+// green now, or it was not run again and is as red as it was.
+const earlier = "an earlier attempt of the run left it, and this one none"
 
 // ofEarlierAttempt reports whether an artifact was left before this attempt of
 // the run began: what was red then may be green now.
@@ -135,7 +146,7 @@ func readOne(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, a gh.Artif
 // bound refuses reports about a commit that is not the run's. CI measures the
 // commit that GitHub made to merge the pull request; such a one contains the
 // run's head, which the API can tell.
-func bound(ctx context.Context, g GitHub, run gh.Run, pull gh.Pull, parts []report.Part) ([]report.Part, []error) {
+func bound(ctx context.Context, g GitHub, run gh.Run, pull gh.Pull, parts []report.Part) ([]report.Part, []error, error) {
 	known := map[string]error{run.HeadSHA: nil}
 	if pull.MergeSHA != "" && pull.Head.SHA == run.HeadSHA {
 		known[pull.MergeSHA] = nil
@@ -150,12 +161,15 @@ func bound(ctx context.Context, g GitHub, run gh.Run, pull gh.Pull, parts []repo
 		if _, ok := known[sha]; !ok {
 			known[sha] = contains(ctx, g, sha, run.HeadSHA)
 		}
+		if outage(known[sha]) {
+			return nil, nil, known[sha]
+		}
 		if err := known[sha]; err != nil {
 			refused = append(refused, fmt.Errorf("report %q: %w", p.Name, err))
 			out[i] = report.Part{Name: p.Name, Problem: problem(err)}
 		}
 	}
-	return out, refused
+	return out, refused, nil
 }
 
 // contains wants head to be an ancestor of sha.

@@ -3,8 +3,7 @@ package publish
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
+	"unicode/utf8"
 
 	"github.com/triagebot/triagebot/internal/gh"
 	"github.com/triagebot/triagebot/internal/report"
@@ -19,6 +18,8 @@ type target struct {
 	stale bool
 	// passed is set when the run is green as a whole.
 	passed bool
+	// whole is set when the page is of all jobs of the run.
+	whole bool
 }
 
 // ToPull writes a page about reports that were measured here, or given by hand.
@@ -56,6 +57,9 @@ func about(ctx context.Context, g GitHub, pull gh.Pull, parts []report.Part) str
 func write(ctx context.Context, g GitHub, t target, parts []report.Part, out Outcome, o Options) (Outcome, error) {
 	body := page(parts, o, t.pull.Fork())
 	create := red(parts) && body != ""
+	if create {
+		body = note(parts, t.sha) + body
+	}
 	out.Page = body
 	switch {
 	case !create && !t.passed:
@@ -73,22 +77,32 @@ func write(ctx context.Context, g GitHub, t target, parts []report.Part, out Out
 	if err != nil {
 		return out, err
 	}
+	key, old, err := place(ctx, g, pull.Number, t, parts, o)
+	if err != nil {
+		return out, err
+	}
 	if t.stale = pull.Stale(t.sha); t.stale {
 		if pull.State != "open" {
 			out.Said = "the pull request was closed in the meantime"
 			return out, nil
 		}
-		newer, err := tells(ctx, g, pull, Key(o.Check))
-		if err != nil || newer {
+		if old.head == pull.Head.SHA {
 			out.Said = "the comment already speaks of a newer commit"
-			return out, err
+			return out, nil
 		}
 		body = fmt.Sprintf("**Out of date:** this is about %s, and the pull request is at %s now.\n\n", short(t.sha), short(pull.Head.SHA)) + body
 		out.Said = "the pull request has moved on to another commit"
 	}
+	if !t.whole && old.of(t.sha, o.Source) {
+		if !create || utf8.RuneCountInString(old.page)+utf8.RuneCountInString(body) > report.CommentLimit-reserve {
+			out.Said = "another job of this run has written the comment of this check, and it stays: give each its own check-name"
+			return out, nil
+		}
+		body = joined(old.page, body, parts)
+	}
 	out.Page = body
-	body = headLine(t.sha) + body
-	if out.Comment, err = g.Upsert(ctx, pull.Number, gh.Comment{Marker: Key(o.Check), Body: body, Create: create}); err != nil {
+	body = headLine(t.sha) + o.Source.line() + body
+	if out.Comment, err = g.Upsert(ctx, pull.Number, gh.Comment{Marker: key, Body: body, Create: create}); err != nil {
 		return out, err
 	}
 	if out.Comment.Action == gh.None {
@@ -104,22 +118,3 @@ func short(sha string) string { return sha[:min(len(sha), shortSHA)] }
 
 // headLine is the hidden line that says which head a comment is about.
 func headLine(sha string) string { return "<!-- triagebot-head:" + sha + " -->\n" }
-
-// tells reports whether our comment speaks of the present head already.
-func tells(ctx context.Context, g GitHub, pull gh.Pull, key string) (bool, error) {
-	login, err := g.Login(ctx)
-	if err != nil {
-		return false, err
-	}
-	all, err := g.Comments(ctx, pull.Number, time.Time{})
-	if err != nil {
-		return false, err
-	}
-	for _, c := range all {
-		rest, ours := strings.CutPrefix(c.Body, gh.Marker(key)+"\n")
-		if ours && strings.EqualFold(c.Author, login) {
-			return strings.HasPrefix(rest, headLine(pull.Head.SHA)), nil
-		}
-	}
-	return false, nil
-}

@@ -1,0 +1,139 @@
+package publish
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/triagebot/triagebot/internal/gh"
+	"github.com/triagebot/triagebot/internal/report"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+func flake() triage.Report {
+	return sample(triage.Verdict{
+		Target: triage.Target{Suite: "go", Framework: "gotest", Package: "example.com/app", Test: "TestFlaky"},
+		Class:  triage.PreExistingFlake, Origin: triage.OriginBase,
+	})
+}
+
+const broke = "This pull request broke 1 test"
+
+// The second attempt ran one leg only: the other is as red as it was.
+func TestALegThatWasNotRunAgainIsNotForgotten(t *testing.T) {
+	f := newFake(flake())
+	f.run.Attempt, f.run.Started = 2, time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	f.artifacts[0].Created = f.run.Started.Add(time.Minute)
+	f.add("triagebot-report-macos", regression()).Created = f.run.Started.Add(-time.Hour)
+	out := f.publish(t)
+	if out.Comment.Action != gh.Created || len(out.Refused) != 0 || !strings.Contains(f.comments[0].Body, "The report `macos` is not in here: an earlier attempt of the run left it") {
+		t.Errorf("outcome %+v\n%v", out, f.comments)
+	}
+}
+
+// /triage TestFlaky after a report that tells of a regression too.
+func TestAReportOfNamedTestsDoesNotReplaceTheWhole(t *testing.T) {
+	f := newFake(regression())
+	f.publish(t)
+	named := flake()
+	named.Check.Source = "test"
+	f.artifacts, f.run.Attempt = nil, 2
+	f.add("triagebot-report", named)
+	f.publish(t)
+	if len(f.comments) != 2 || !strings.Contains(f.comments[0].Body, broke) || strings.Contains(f.comments[1].Body, "TestOne") {
+		t.Fatalf("comments: %v", f.comments)
+	}
+	if !strings.Contains(f.comments[1].Body, "the tests that were asked for, at aaaaaaaaaaaa.") {
+		t.Errorf("it does not say what it is about:\n%s", f.comments[1].Body)
+	}
+	f.publish(t)
+	if len(f.comments) != 2 {
+		t.Errorf("%d comments", len(f.comments))
+	}
+}
+
+func TestAnotherWorkflowTakesNothingAway(t *testing.T) {
+	f := newFake(regression())
+	f.publish(t)
+	f.run.ID, f.run.Path, f.run.Conclusion, f.artifacts = 43, ".github/workflows/lint.yml", "success", nil
+	run := func() Outcome {
+		out, err := FromRun(t.Context(), f, 43, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if run(); len(f.comments) != 1 || !strings.Contains(f.comments[0].Body, broke) {
+		t.Fatalf("after a green run of another workflow: %v", f.comments)
+	}
+	f.run.Conclusion = "failure"
+	f.add("triagebot-report", flake()).RunID = 43
+	if run(); len(f.comments) != 2 || !strings.Contains(f.comments[0].Body, broke) || !strings.Contains(f.comments[1].Body, "TestFlaky") {
+		t.Fatalf("after a red run of another workflow: %v", f.comments)
+	}
+	f.run.Conclusion, f.artifacts = "success", nil
+	if run(); !strings.Contains(f.comments[0].Body, broke) || !strings.Contains(f.comments[1].Body, "The check is green") {
+		t.Errorf("after it is green again: %v", f.comments)
+	}
+	f.run.ID, f.run.Path = runID, ".github/workflows/triage.yml"
+	if f.publish(t); !strings.Contains(f.comments[0].Body, "The check is green") {
+		t.Errorf("a green run of its own does not correct it: %v", f.comments)
+	}
+}
+
+// Jobs of one run without check-names of their own write one comment.
+func TestJobsOfARunWithTheSameNameStandInOneComment(t *testing.T) {
+	for name, legs := range map[string][]triage.Report{
+		"the fault first": {regression(), flake(), {}}, "the fault last": {flake(), {}, regression()},
+	} {
+		f := newFake(regression())
+		o := Options{Source: Source{Run: runID, Attempt: 1, Workflow: "acme/loop/.github/workflows/ci.yml"}}
+		write := func(r triage.Report) Outcome {
+			var parts []report.Part
+			if r.Verdicts != nil {
+				parts = []report.Part{{Report: r}}
+			}
+			out, err := ToPull(t.Context(), f, 5, headSHA, parts, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		for _, r := range legs {
+			write(r)
+		}
+		if len(f.comments) != 1 {
+			t.Fatalf("%s: %d comments", name, len(f.comments))
+		}
+		body := f.comments[0].Body
+		if at := strings.Index(body, broke); at < 0 || at > strings.Index(body, "TestFlaky") || strings.Count(body, "<!--") != 3 {
+			t.Errorf("%s:\n%s", name, body)
+		}
+		o.Source.Attempt = 2
+		if write(flake()); strings.Contains(f.comments[0].Body, broke) {
+			t.Errorf("%s: another attempt keeps what is past:\n%s", name, f.comments[0].Body)
+		}
+	}
+}
+
+func TestAComparisonThatIsNotAnsweredIsNoForgery(t *testing.T) {
+	f := newFake(regression())
+	f.pull.MergeSHA = ""
+	g := &silent{f}
+	if out, err := FromRun(t.Context(), g, runID, Options{}); err == nil || f.wrote != 0 || len(out.Refused) != 0 {
+		t.Errorf("outcome %+v, %v", out, err)
+	}
+}
+
+func TestASourceHoldsNoMarkup(t *testing.T) {
+	for _, w := range []string{"ci--> <b>.yml", "a/b\n@x.yml", "--!>", ""} {
+		line := Source{Run: 1, Attempt: 1, Workflow: w}.line()
+		if !sourceMark.MatchString(line) || strings.Count(line, ">") != 1 {
+			t.Errorf("%q gives %q", w, line)
+		}
+	}
+	if fmt.Sprint(Source{}.line()) != "" {
+		t.Error("an unknown run is named")
+	}
+}
