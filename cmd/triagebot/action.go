@@ -103,6 +103,9 @@ func (a *actionRun) dispatch(ctx context.Context) error {
 	}
 	switch mode {
 	case modeMeasure, modeSweep:
+		if err := mayMeasure(a.event); err != nil {
+			return err
+		}
 		return a.measure(ctx, mode)
 	case modePublish:
 		return a.publish(ctx)
@@ -150,6 +153,19 @@ func modeOf(ev gh.Event) (string, error) {
 		return "", errors.New("choosing the mode: pull_request_target has a token that writes, and a pull request's code must not run beside it: use pull_request")
 	}
 	return "", fmt.Errorf("choosing the mode: nothing is done by itself about the event %q: give the input mode", ev.Name)
+}
+
+// mayMeasure refuses events whose token writes, and whose code to measure would
+// be a pull request's, whatever the input mode says.
+func mayMeasure(ev gh.Event) error {
+	const use = "a pull request's code must not run beside it: measure in a workflow on pull_request"
+	switch {
+	case ev.Name == "pull_request_target", ev.Name == "issue_comment":
+		return fmt.Errorf("measuring on %s: its token writes, and %s", ev.Name, use)
+	case ev.Run != nil && strings.HasPrefix(ev.Run.Event, "pull_request"):
+		return fmt.Errorf("measuring on %s of a pull request: its token writes, and %s, and publish here", ev.Name, use)
+	}
+	return nil
 }
 
 // maxEvent is one byte more than the client reads, so that it can tell.

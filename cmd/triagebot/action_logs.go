@@ -75,7 +75,7 @@ func (a *actionRun) failedJobs(ctx context.Context, g *gh.Client, run int64) ([]
 	if err != nil || attempt < 1 {
 		attempt = 1
 	}
-	ended := 0
+	ended, broken := 0, ""
 	for n := attempt; n >= max(1, attempt-1); n-- {
 		jobs, err := g.Jobs(ctx, run, n)
 		if err != nil {
@@ -83,14 +83,26 @@ func (a *actionRun) failedJobs(ctx context.Context, g *gh.Client, run int64) ([]
 		}
 		jobs = slices.DeleteFunc(wanted(jobs, lines(a.in["log-jobs"])), func(j gh.Job) bool { return j.Conclusion == "" || j.Conclusion == "skipped" })
 		ended += len(jobs)
+		if i := slices.IndexFunc(jobs, func(j gh.Job) bool { return n == attempt && !ranToItsEnd(j) }); i >= 0 {
+			broken = fmt.Sprintf("%q is %s", jobs[i].Name, jobs[i].Conclusion)
+		}
 		if jobs = slices.DeleteFunc(jobs, func(j gh.Job) bool { return j.Conclusion != "failure" && j.Conclusion != "timed_out" }); len(jobs) > 0 {
 			return jobs, nil
 		}
+	}
+	if broken != "" {
+		return nil, fmt.Errorf("looking for the red tests: no job has failed, but %s, so nothing can be told: run it again, or name the jobs that run tests with log-jobs", broken)
 	}
 	if ended == 0 {
 		return nil, errors.New("looking for the red tests: no job of this run that log-jobs names has ended: give one of the inputs reports, logs, tests and command, or let this job follow the red one with needs")
 	}
 	return nil, errGreen
+}
+
+// ranToItsEnd tells jobs that have a result from those that were cancelled, or
+// never began: they are no proof of anything.
+func ranToItsEnd(j gh.Job) bool {
+	return slices.Contains([]string{"success", "neutral", "failure", "timed_out"}, j.Conclusion)
 }
 
 // wanted picks the jobs that a list of names and beginnings names. The name of a

@@ -188,7 +188,10 @@ func (c *child) readsCredentials() bool {
 	}
 	defer from.Close()
 	settings, err := readSmall(from, "config")
-	return err == nil && strings.Contains(strings.ToLower(settings), "extraheader")
+	settings = strings.ToLower(settings)
+	// actions/checkout has kept them there, and since its version 6 in a file of
+	// the runner's that the settings include.
+	return err == nil && (strings.Contains(settings, "extraheader") || strings.Contains(settings, "git-credentials-"))
 }
 
 // clone makes a repository for the child's user that borrows the objects of the

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/triagebot/triagebot/internal/gh/ghtest"
+)
+
+// The workflow of a maintainer who names the mode, on an event that must not measure.
+func TestActionMeasuresOnNoEventWhoseTokenWrites(t *testing.T) {
+	l := newLab(t, appArchive)
+	l.red()
+	st := l.server.State()
+	for name, payload := range map[string][]byte{
+		"pull_request_target": st.PullEvent("synchronize", 7),
+		"issue_comment":       st.CommentEvent(7, "alice", "hello"),
+		"workflow_run":        st.RunEvent(42),
+	} {
+		for _, mode := range []string{modeMeasure, modeSweep} {
+			l.event(name, payload)
+			s := l.act("INPUT_MODE="+mode, "INPUT_REPORTS=test.json", "INPUT_COMMENT="+commentAlways)
+			s.want(exitError)
+			s.says("error", "its token writes")
+		}
+	}
+	l.comments(7, 0)
+	if _, err := os.Stat(filepath.Join(l.repo, defaultOut)); err == nil {
+		t.Error("something was measured")
+	}
+}
+
+// A job that was cancelled is no proof that its tests are green.
+func TestActionTakesNoCancelledJobForAGreenOne(t *testing.T) {
+	l := newLab(t, appArchive)
+	l.red()
+	l.act("INPUT_REPORTS=test.json").want(exitOK, "verdict=yours")
+	for _, conclusion := range []string{"cancelled", "action_required"} {
+		l.server.Update(func(st *ghtest.State) {
+			for i := range st.Runs[0].Attempts[0].Jobs {
+				st.Runs[0].Attempts[0].Jobs[i].Conclusion = conclusion
+			}
+		})
+		s := l.act("GITHUB_RUN_ATTEMPT=1")
+		s.want(exitError)
+		s.says("error", "is "+conclusion+", so nothing can be told")
+	}
+	if c := l.comments(7, 1)[0]; !strings.Contains(c.Body, "This pull request broke 2 tests") {
+		t.Errorf("the comment:\n%s", c.Body)
+	}
+}
+
+// actions/checkout keeps its credentials in a file beside the checkout since its version 6.
+func TestActionWarnsOfCredentialsThatTheCheckoutIncludes(t *testing.T) {
+	l := newLab(t, appArchive)
+	l.red()
+	l.sh("git -C repo config includeIf.gitdir:" + l.repo + "/.git.path " + filepath.Join(l.env["RUNNER_TEMP"], "git-credentials-1.config"))
+	l.act("INPUT_REPORTS=test.json").says("warning", "persist-credentials")
+	l.sh("git -C repo config --unset includeIf.gitdir:" + l.repo + "/.git.path")
+	if s := l.act("INPUT_REPORTS=test.json"); strings.Contains(s.log, "persist-credentials") {
+		t.Errorf("a warning of nothing:\n%s", s.log)
+	}
+}
+
+// /triage of one test leaves what was said of the others.
+func TestActionKeepsTheWholeWhenSomeTestsAreAskedFor(t *testing.T) {
+	l := newLab(t, appArchive)
+	l.red()
+	l.act("INPUT_REPORTS=test.json").want(exitOK, "verdict=yours")
+	l.act("INPUT_TESTS=calc.TestFine", "GITHUB_RUN_ATTEMPT=2", "INPUT_MAX-TRIALS=2").want(exitOK)
+	all := l.comments(7, 2)
+	if !strings.Contains(all[0].Body, "This pull request broke 2 tests") || !strings.Contains(all[1].Body, "tests that were asked for") {
+		t.Errorf("the comments:\n%s\n%s", all[0].Body, all[1].Body)
+	}
+}
