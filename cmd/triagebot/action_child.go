@@ -22,6 +22,7 @@ import (
 	"github.com/triagebot/triagebot/internal/report"
 	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
+	"github.com/triagebot/triagebot/internal/workspace"
 )
 
 // child is the measuring half: a process without the token, where it can be
@@ -141,7 +142,7 @@ func (c *child) environment(environ []string, passEnv string) ([]string, error) 
 			return nil, fmt.Errorf("reading input pass-env: %w", err)
 		}
 	}
-	env := proc.CleanEnv(environ, cfg.PassEnv...)
+	env := proc.CleanEnv(environ, append(slices.Clone(cfg.PassEnv), workspace.LockVar)...)
 	if c.acc == nil {
 		return env, nil
 	}

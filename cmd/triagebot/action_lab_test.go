@@ -15,6 +15,7 @@ import (
 
 	"github.com/triagebot/triagebot/internal/gh/ghtest"
 	"github.com/triagebot/triagebot/internal/triage"
+	"github.com/triagebot/triagebot/internal/workspace"
 	"golang.org/x/tools/txtar"
 )
 
@@ -82,9 +83,11 @@ func (l *lab) fork() {
 func (l *lab) environment() {
 	files := filepath.Join(l.dir, "files")
 	must(l.t, errors.Join(os.MkdirAll(files, 0o755), os.MkdirAll(filepath.Join(l.dir, "home"), 0o755), os.MkdirAll(filepath.Join(l.dir, "temp"), 0o755), os.MkdirAll(filepath.Join(l.dir, "tmp"), 0o755)))
+	shared := filepath.Join(l.dir, "shared") // for a test user too
+	must(l.t, errors.Join(os.MkdirAll(shared, 0o755), os.Chmod(shared, 0o777|os.ModeSticky)))
 	caches := strings.Fields(l.sh("go env GOCACHE GOMODCACHE"))
 	l.env = map[string]string{
-		"PATH": os.Getenv("PATH"), "HOME": filepath.Join(l.dir, "home"), "XDG_CACHE_HOME": filepath.Join(l.dir, "home/cache"),
+		"PATH": os.Getenv("PATH"), "HOME": filepath.Join(l.dir, "home"), "XDG_CACHE_HOME": filepath.Join(l.dir, "home/cache"), workspace.LockVar: filepath.Join(shared, "lock"),
 		"GOCACHE": caches[0], "GOMODCACHE": caches[1], "GOPROXY": "off", "GOTOOLCHAIN": "local", "CI": "true",
 		"TMPDIR": filepath.Join(l.dir, "tmp"), "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "acme/widgets", "GITHUB_WORKSPACE": l.repo,
 		"GITHUB_API_URL": l.server.URL(), "GITHUB_SERVER_URL": "https://github.com", "GITHUB_RUN_ID": "42", "GITHUB_RUN_ATTEMPT": "1",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -13,7 +14,21 @@ import (
 
 // general are the findings that have nothing to do with a language.
 func (d *diagnosis) general() []finding {
-	return []finding{d.machine(), d.git(), d.depth(), d.findBase()}
+	return []finding{d.machine(), oneAtATimeHere(), d.git(), d.depth(), d.findBase()}
+}
+
+// oneAtATimeHere tells whose runs wait for each other.
+func oneAtATimeHere() finding {
+	f := finding{what: "other runs", found: "only those of the same user are waited for", fix: "name a file that every user can write with " + workspace.LockVar}
+	if path := workspace.MachineLock(); path != "" {
+		f = finding{what: "other runs", found: "those of every user are waited for, by " + path}
+	}
+	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if isFile(mark) && os.Getenv(workspace.LockVar) == "" {
+			f.fix = "runs outside of this container are not: share a folder with it, and name a file there with " + workspace.LockVar
+		}
+	}
+	return f
 }
 
 func (d *diagnosis) machine() finding {

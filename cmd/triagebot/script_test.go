@@ -20,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/triagebot/triagebot/internal/report"
 	"github.com/triagebot/triagebot/internal/triage"
+	"github.com/triagebot/triagebot/internal/workspace"
 	"golang.org/x/tools/txtar"
 )
 
@@ -84,7 +85,7 @@ func setUpScript(e *testscript.Env) error {
 	}
 	for _, kv := range [][2]string{
 		{"GOCACHE", caches["GOCACHE"]}, {"GOMODCACHE", caches["GOMODCACHE"]}, {"GOPROXY", "off"}, {"GOTOOLCHAIN", "local"},
-		{"HOME", e.WorkDir + "/home"}, {"XDG_CACHE_HOME", e.WorkDir + "/cache"}, {"TMPDIR", e.WorkDir + "/.tmp"},
+		{"HOME", e.WorkDir + "/home"}, {"XDG_CACHE_HOME", e.WorkDir + "/cache"}, {"TMPDIR", e.WorkDir + "/.tmp"}, {workspace.LockVar, e.WorkDir + "/.lock"},
 		{"GIT_CONFIG_NOSYSTEM", "1"}, {"GIT_AUTHOR_NAME", "A"}, {"GIT_AUTHOR_EMAIL", "a@example.com"},
 		{"GIT_COMMITTER_NAME", "A"}, {"GIT_COMMITTER_EMAIL", "a@example.com"},
 	} {
@@ -97,11 +98,17 @@ func setUpScript(e *testscript.Env) error {
 		}
 		e.Setenv(name, path)
 	}
+	e.Setenv("PYTHON_BIN", filepath.Dir(os.Getenv("TRIAGEBOT_TEST_PYTHON")))
+	e.Setenv("NODE_MODULES", os.Getenv("TRIAGEBOT_TEST_NODE_MODULES"))
 	return errors.Join(os.MkdirAll(e.WorkDir+"/home", 0o755), os.MkdirAll(e.WorkDir+"/.tmp", 0o755))
 }
 
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
+	case "pytest":
+		return given("TRIAGEBOT_TEST_PYTHON", "TRIAGEBOT_REQUIRE_PYTHON")
+	case "runners":
+		return given("TRIAGEBOT_TEST_NODE_MODULES", "TRIAGEBOT_REQUIRE_NODE")
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "full":
@@ -109,6 +116,15 @@ func scriptCondition(cond string) (bool, error) {
 		return err == nil, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", cond)
+}
+
+// given tells whether the environment names what a script needs, and is an error
+// where it demands that it does.
+func given(variable, required string) (bool, error) {
+	if os.Getenv(variable) == "" && os.Getenv(required) == "1" {
+		return false, fmt.Errorf("%s is 1, and %s is not set", required, variable)
+	}
+	return os.Getenv(variable) != "", nil
 }
 
 // cmdRepo makes $WORK/repo: the commit "base" on main with the files of base/,

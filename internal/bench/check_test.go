@@ -69,14 +69,14 @@ func buildTriagebot(t testing.TB) string {
 }
 
 // checkEnv is the environment of a check: the machine's build cache, and a cache
-// folder of its own, so that it does not wait for another triagebot's lock.
+// folder and a lock of its own, so that it does not wait for another triagebot's lock.
 func checkEnv(t testing.TB) []string {
 	t.Helper()
 	b, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(proc.CleanEnv(os.Environ()), "GOCACHE="+strings.TrimSpace(string(b)), "XDG_CACHE_HOME="+t.TempDir(),
+	return append(proc.CleanEnv(os.Environ()), "GOCACHE="+strings.TrimSpace(string(b)), "XDG_CACHE_HOME="+t.TempDir(), "TRIAGEBOT_LOCK="+filepath.Join(t.TempDir(), "lock"),
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GOFLAGS=", "GOPROXY=off")
 }
 

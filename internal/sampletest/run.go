@@ -138,7 +138,7 @@ func (s Sample) Measure(ctx context.Context, binary string, r Repo, out string) 
 
 // kept are the variables that the commands of a sample inherit: where tools and
 // caches are, nothing else.
-var kept = []string{"PATH", "HOME", "TMPDIR", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME", "CC"}
+var kept = []string{"PATH", "HOME", "TMPDIR", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME", "CC", "TRIAGEBOT_LOCK"}
 
 // lookIn finds a command on the PATH that it will have itself, if env has one.
 func lookIn(env []string, name string) string {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -26,24 +25,26 @@ type lock struct {
 	drop, dropDir bool
 }
 
-// acquire takes the lock on a file, and says so once when it has to wait.
-func (w *Workspace) acquire(ctx context.Context, path string, drop bool) error {
+// acquire takes the lock on a file that open opens and locks, and says so once when
+// it has to wait.
+func (w *Workspace) acquire(ctx context.Context, path string, open func(string) (*os.File, error), drop bool) error {
 	for said := false; ; {
-		f, err := openLocked(path)
+		f, err := open(path)
 		if err == nil {
 			_ = f.Truncate(0)
 			_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 			w.locks = append(w.locks, &lock{path: path, file: f, drop: drop, dropDir: drop && w.madeDir})
 			return nil
 		}
-		if !errors.Is(err, errTaken) {
+		var taken *takenError
+		if !errors.As(err, &taken) {
 			return fmt.Errorf("locking %q: %w", path, err)
 		}
 		if w.opt.NoWait {
-			return &Error{ErrBusy, "another triagebot run is in progress on this machine" + holder(path), "wait for its end"}
+			return &Error{ErrBusy, "another triagebot run is in progress on this machine" + taken.holder, "wait for its end"}
 		}
 		if !said {
-			w.opt.Logf("waiting for another triagebot run on this machine to end%s", holder(path))
+			w.opt.Logf("waiting for another triagebot run on this machine to end%s", taken.holder)
 			said = true
 		}
 		select {
@@ -65,25 +66,10 @@ func openLocked(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := tryLock(f); err != nil {
-			f.Close()
-			return nil, err
+		if f, err = lockOpened(f, path); !errors.Is(err, os.ErrExist) {
+			return f, err
 		}
-		mine, err := f.Stat()
-		if there, serr := os.Stat(path); err == nil && serr == nil && os.SameFile(mine, there) {
-			return f, nil
-		}
-		f.Close()
 	}
-}
-
-// holder names the process that wrote itself into the lock.
-func holder(path string) string {
-	b, err := os.ReadFile(path)
-	if pid := strings.TrimSpace(string(b)); err == nil && pid != "" {
-		return " (process " + pid + ")"
-	}
-	return ""
 }
 
 // release gives the lock back.

@@ -193,13 +193,17 @@ func realPath(path string) (string, error) {
 	return real, err
 }
 
-// lockUp waits for other runs on this machine, then for the directory.
+// lockUp waits for other runs on this machine, then for those that share the
+// user's cache from another one, such as a container, then for the directory.
 func (w *Workspace) lockUp(ctx context.Context) error {
 	path := w.opt.Lock
 	if path == "" {
+		if err := w.lockMachine(ctx); err != nil {
+			return err
+		}
 		path = filepath.Join(w.cacheDir(), "lock")
 	}
-	if err := w.acquire(ctx, path, false); err != nil {
+	if err := w.acquire(ctx, path, openLocked, false); err != nil {
 		return err
 	}
 	own := filepath.Join(w.dir, ownerFile)
@@ -210,7 +214,7 @@ func (w *Workspace) lockUp(ctx context.Context) error {
 			}
 		}
 	}
-	return w.acquire(ctx, own, true)
+	return w.acquire(ctx, own, openLocked, true)
 }
 
 // owns reports whether this run holds the directory of the trees.

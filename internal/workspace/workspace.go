@@ -42,7 +42,8 @@ type Options struct {
 	// Dir is where the trees are put, as Dir/head and Dir/base; empty is a
 	// directory for this repository in the user's cache.
 	Dir string
-	// Lock is the file that keeps two runs apart; empty is one per user.
+	// Lock is the file that keeps two runs apart; empty is [MachineLock] and one
+	// in the user's cache.
 	Lock string
 	// OneTree allows head and base to be the same commit, for runs that compare
 	// nothing.
