@@ -158,6 +158,10 @@ func (a *actionRun) finishGreen(ctx context.Context) error {
 // finish publishes a report as far as this step may: job summary, files,
 // comment, outputs. Only fail-on makes it fail.
 func (a *actionRun) finish(ctx context.Context, r triage.Report, policy bool) error {
+	r, err := withoutSecrets(r, a.secrets())
+	if err != nil {
+		return err
+	}
 	dir, err := a.save(r)
 	if err != nil {
 		return err

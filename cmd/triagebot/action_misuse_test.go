@@ -75,3 +75,37 @@ func TestActionKeepsTheWholeWhenSomeTestsAreAskedFor(t *testing.T) {
 		t.Errorf("the comments:\n%s\n%s", all[0].Body, all[1].Body)
 	}
 }
+
+// The runner hides secrets in the log only: a comment and an artifact are ours to look after.
+func TestActionShowsNoSecretThatTestsPrint(t *testing.T) {
+	l := newLab(t, appArchive)
+	must(t, os.WriteFile(filepath.Join(l.repo, "calc", "secret_test.go"), []byte(`package calc
+
+import (
+	"os"
+	"testing"
+)
+
+func TestSecret(t *testing.T) {
+	t.Fatalf("connecting to %q, %[1]s: no", os.Getenv("DB_PASSWORD"))
+}
+`), 0o644))
+	l.sh("cd repo; git add -A; git commit -q -m secret")
+	const password = `s3cr<t"\correct horse`
+	l.env["DB_PASSWORD"], l.env["TOKENIZERS_PARALLELISM"] = password, "true"
+	l.red() // without the password, as its job would have it
+	s := l.act("INPUT_COMMAND=go test ./calc", "INPUT_PASS-ENV=DB_PASSWORD", "INPUT_BASE=HEAD^", "INPUT_MAX-TRIALS=2")
+	s.want(exitOK)
+	files := s.summary + l.comments(7, 1)[0].Body
+	for _, name := range []string{reportFile, htmlFile, pageFile} {
+		b, err := os.ReadFile(filepath.Join(l.repo, defaultOut, name))
+		must(t, err)
+		files += string(b)
+	}
+	if strings.Contains(files, "correct horse") {
+		t.Error("the password is shown")
+	}
+	if !strings.Contains(files, "***") || !strings.Contains(files, "connecting to") {
+		t.Errorf("the output is not there at all:\n%s", files)
+	}
+}

@@ -68,8 +68,14 @@ func passes(name string, extra []string) bool {
 }
 
 func denied(upper string) bool {
-	return hasPrefix(upper, deniedPrefixes) ||
-		slices.ContainsFunc(deniedParts, func(p string) bool { return strings.Contains(upper, p) }) ||
+	return hasPrefix(upper, deniedPrefixes) || Secret(upper)
+}
+
+// Secret reports whether a variable is named like a secret: its value must not
+// be shown.
+func Secret(name string) bool {
+	upper := strings.ToUpper(name)
+	return slices.ContainsFunc(deniedParts, func(p string) bool { return strings.Contains(upper, p) }) ||
 		slices.ContainsFunc(deniedSuffixes, func(s string) bool { return strings.HasSuffix(upper, s) })
 }
 

@@ -48,3 +48,13 @@ func TestCleanEnvPassesOnlyWhatIsListed(t *testing.T) {
 		})
 	}
 }
+
+func TestSecretGoesByTheName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"GITHUB_TOKEN": true, "db_password": true, "DEPLOY_KEY": true, "GH_PAT": true, "GITHUB_SHA": false, "PATH": false, "KEYBOARD": false,
+	} {
+		if Secret(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}
