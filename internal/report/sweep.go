@@ -150,9 +150,12 @@ func sweepFooter(r triage.Report) []prose {
 
 func rungProse(r triage.Report, g triage.SweepRung) prose {
 	p := say(name(g.Name), ": ")
-	if g.Scope == triage.Alone {
+	switch g.Scope {
+	case triage.Alone:
 		p = append(p, say(fmt.Sprintf("%s, each alone", tests(g.Tests, "")))...)
-	} else {
+	case triage.InPackage:
+		p = append(p, say(fmt.Sprintf("%s, file by file", tests(g.Tests, "")))...)
+	default:
 		p = append(p, say(fmt.Sprintf("%s in %d %s of the suite's %d", tests(g.Tests, ""), g.Runs, plural(g.Runs, "process", "processes"), r.Sweep.Units))...)
 	}
 	p = append(p, say(" in ", duration(g.WallMS))...)

@@ -89,9 +89,7 @@ func (e *engine) evidence(x *test) (triage.Evidence, bool) {
 			ev.Reference = x.lead.reference
 		}
 	}
-	if len(x.ms) > 0 {
-		ev.DurationMS = median(slices.Clone(x.ms))
-	}
+	ev.DurationMS = x.typical()
 	for _, s := range x.seen {
 		if s.purpose == triage.Ladder && s.arm.Scope == triage.Alone && x.lead != nil {
 			continue

@@ -141,17 +141,35 @@ func (e *engine) steps(ctx context.Context) error {
 	if err := e.control(ctx); err != nil {
 		return err
 	}
-	if err := e.wholeRung(ctx); err != nil {
-		return err
+	for step := range e.longest() {
+		err := e.wholeRung(ctx, step)
+		if err == nil {
+			err = e.settleAll(ctx)
+		}
+		if errors.Is(err, ErrBudget) && step > 0 && e.settled() {
+			return nil // the later rungs are there to use up the time that is left
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err := e.settleAll(ctx); err != nil {
+	if err := e.settleAll(ctx); err != nil { // where lag is off
 		return err
 	}
 	err := e.dearRungs(ctx)
 	if errors.Is(err, ErrBudget) && e.settled() {
-		return nil // they are there to use up the time that is left
+		return nil
 	}
 	return err
+}
+
+// longest is the number of rungs of the longest ladder.
+func (e *engine) longest() int {
+	n := 0
+	for _, framework := range e.frameworks() {
+		n = max(n, len(e.ladder(framework)))
+	}
+	return n
 }
 
 // trial runs one request and enters it into the record.

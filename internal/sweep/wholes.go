@@ -53,15 +53,15 @@ func (e *engine) plain(ctx context.Context, r *triage.SweepRung, u *unit) error 
 	return nil
 }
 
-// wholeRung runs the whole suite under the first rung of the ladder, one process
-// for each unit, with the delays scaled so that it takes about twice the time.
-func (e *engine) wholeRung(ctx context.Context) error {
+// wholeRung runs the whole suite under one rung of the ladder, one process for each
+// unit, with the delays scaled so that it takes about twice the time.
+func (e *engine) wholeRung(ctx context.Context, step int) error {
 	for _, framework := range e.frameworks() {
 		ladder := e.ladder(framework)
-		if len(ladder) == 0 {
-			continue
+		if step >= len(ladder) || len(ladder[step].Kinds) == 0 {
+			continue // what delays no code is paid by each test
 		}
-		if err := e.wholeOf(ctx, framework, ladder[0]); err != nil {
+		if err := e.wholeOf(ctx, framework, ladder[step]); err != nil {
 			return err
 		}
 	}
@@ -73,31 +73,90 @@ func (e *engine) wholeOf(ctx context.Context, framework string, plan triage.LagP
 	began := time.Now()
 	defer func() { r.WallMS = ms(time.Since(began)) }()
 	reached := map[triage.Target]bool{}
+	var short []*unit
 	for i, u := range e.units {
 		if u.Target.Framework != framework || !e.hasGreen(u) {
 			continue
 		}
 		e.progress(i, len(e.units), began, plan.Name+" over all: "+u.name())
-		wide := widen(plan, u.typical())
-		t, results, err := e.trial(ctx, u.request(triage.Ladder), &wide)
+		used, err := e.wide(ctx, r, u, u.Unit, plan, u.typical(), reached)
 		if err != nil {
 			r.Left = e.left(reached, framework)
 			return err
 		}
-		e.addTrial(r, t)
-		if t.Outcome == triage.Invalid {
-			u.odd = t.Note
+		if used && u.Scope == triage.InSuite {
+			short = append(short, u)
 		}
-		if float64(t.DecisionCount+1)*plan.MaxMS > wide.BudgetMS && t.DecisionCount > 0 {
-			r.Short++
-		}
-		for _, x := range e.take(u, t, results) {
-			reached[x] = true
-		}
-		r.Leads += e.noteLeads(u, t, plan, r.Name)
 	}
 	r.Tests = len(reached)
+	for _, u := range short {
+		if err := e.byFile(ctx, u, plan); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// wide is one process under a rung that is scaled to it; used tells that its delays
+// were used up before its end.
+func (e *engine) wide(ctx context.Context, r *triage.SweepRung, u *unit, what Unit, plan triage.LagPlan, plainMS float64, reached map[triage.Target]bool) (used bool, err error) {
+	wide := widen(plan, what.Scope, plainMS)
+	t, results, err := e.trial(ctx, what.request(triage.Ladder), &wide)
+	if err != nil {
+		return false, err
+	}
+	e.addTrial(r, t)
+	if t.Outcome == triage.Invalid {
+		u.odd = t.Note
+	}
+	if float64(t.DecisionCount+1)*plan.MaxMS > wide.BudgetMS && t.DecisionCount > 0 {
+		used = true
+		r.Short++
+	}
+	for _, x := range e.take(u, t, results) {
+		reached[x] = true
+	}
+	r.Leads += e.noteLeads(u, t, plan, r.Name)
+	return used, nil
+}
+
+// byFile runs a rung over a suite once more, one file at a time: where the delays of
+// one process did not suffice, those of many do.
+func (e *engine) byFile(ctx context.Context, u *unit, plan triage.LagPlan) error {
+	cost := map[string]float64{}
+	var files []string
+	for _, x := range e.ordered() {
+		if x.unit != u {
+			continue
+		}
+		if _, ok := cost[x.target.Package]; !ok {
+			files = append(files, x.target.Package)
+		}
+		cost[x.target.Package] += x.typical()
+	}
+	if len(files) < 2 {
+		return nil
+	}
+	r := e.rung(plan.Name, triage.InPackage)
+	began, reached := time.Now(), map[triage.Target]bool{}
+	defer func() { r.WallMS, r.Tests = ms(time.Since(began)), len(reached) }()
+	for i, file := range files {
+		e.progress(i, len(files), began, plan.Name+", file by file: "+file)
+		what := Unit{Target: u.Target, Scope: triage.InPackage}
+		what.Target.Package = file
+		if _, err := e.wide(ctx, r, u, what, plan, cost[file], reached); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typical is the median of the plain durations of a test in milliseconds.
+func (x *test) typical() float64 {
+	if len(x.ms) == 0 {
+		return 0
+	}
+	return median(slices.Clone(x.ms))
 }
 
 // left counts the tests of a framework that a rung did not come to.
@@ -111,23 +170,29 @@ func (e *engine) left(reached map[triage.Target]bool, framework string) int {
 	return n
 }
 
-// Caps on the delays of a process that runs a whole unit.
+// Caps on the delays of a process that runs many tests.
 const (
-	// leastWideMS is what the delays may add up to in the shortest unit: a test or
-	// two with a double each.
-	leastWideMS = 1200
+	// leastWideMS is what the delays may add up to in the shortest process: those of
+	// a package are for a few tests with a double each. leastSuiteMS is that for a
+	// whole suite in one process.
+	leastWideMS  = 2_000
+	leastSuiteMS = 8_000
 	// siteShare is the part of it that one site may use up, so that a hot one
 	// leaves something for the others.
 	siteShare = 0.2
 	leastHits = 3
 )
 
-// widen makes a rung for one test one for a whole unit: each of many tests is to
-// have its delays, and together they may take no longer than the unit does.
-func widen(p triage.LagPlan, unitMS float64) triage.LagPlan {
-	p.Name += ", whole suite"
+// widen makes a rung for one test one for many: each is to have its delays, and
+// together they may take no longer than the tests do without, or a few seconds.
+func widen(p triage.LagPlan, scope triage.Scope, plainMS float64) triage.LagPlan {
+	least := float64(leastWideMS)
+	if scope == triage.InSuite {
+		least = leastSuiteMS
+	}
+	p.Name += ", many tests"
 	p.CleanupMS = 0 // it is paid once for every test
-	p.BudgetMS = math.Round(max(leastWideMS, unitMS))
+	p.BudgetMS = math.Round(max(least, plainMS))
 	p.Hits = max(leastHits, int(siteShare*p.BudgetMS/max(1, p.MaxMS)))
 	return p
 }
@@ -175,6 +240,9 @@ func signOf(f *triage.Failure) triage.Signature {
 
 // keepFailure keeps the first failure of a test: it is what the report shows.
 func (e *engine) keepFailure(x *test, t triage.Trial, res triage.Result) {
+	if x.lead != nil && x.lead.verdict != nil && x.lead.verdict.Class == triage.Inconclusive && x.lead.verdict.Cause == nil && res.Outcome.Red() {
+		x.lead = nil // a lead that came to nothing, red again
+	}
 	if !res.Outcome.Red() || x.lead != nil && x.lead.failure.Outcome.Red() {
 		return
 	}
@@ -217,7 +285,7 @@ func (e *engine) innermost(x *test, lag string) bool {
 	})
 }
 
-func (u *unit) request(why triage.Purpose) triage.Request {
+func (u Unit) request(why triage.Purpose) triage.Request {
 	return triage.Request{Target: u.Target, Arm: triage.Arm{Scope: u.Scope}, Purpose: why}
 }
 
