@@ -118,7 +118,7 @@ func (s *session) sweepLadder(framework string) ([]triage.LagPlan, error) {
 func (s *session) sweep(ctx context.Context, st *store, results *resultStore, plan sweepPlan, p *progress) (triage.Report, error) {
 	in := sweep.Input{
 		Report: plan.header, Units: plan.units, Ladders: map[string][]triage.LagPlan{}, Since: plan.header.Sweep.Since,
-		Changed: plan.changed, Order: plan.past.Order, Behind: lag.Behind, Observer: &sweepProgress{progress: p},
+		Changed: plan.changed, Order: plan.past.Order, Behind: lag.Behind, PerTest: func(f string) bool { return capabilities(f).PerTest }, Observer: &sweepProgress{progress: p},
 	}
 	lagged := false
 	for _, su := range s.suites {
@@ -152,7 +152,7 @@ func (s *session) sweep(ctx context.Context, st *store, results *resultStore, pl
 		Trials: st.trials, Results: results.read, Sites: st.sites, Next: sweep.Limited{Runner: whole, Deadline: in.Deadline},
 	})
 	r.Cost = s.costOf(r.Cost, live, start)
-	r.Warnings = append(r.Warnings, s.withheldHere(r.Trials)...)
+	r.Warnings = append(r.Warnings, s.circumstances(r.Trials)...)
 	if skipped := live.Skipped(); len(skipped) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no lag in %d files, for example %s", len(skipped), skipped[0]))
 	}

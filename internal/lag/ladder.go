@@ -17,6 +17,8 @@ type Capabilities struct {
 	// Yield when it can give up the processor at a site.
 	Cleanup bool
 	Yield   bool
+	// PerTest is set when it can count the hits of a site anew for each test.
+	PerTest bool
 }
 
 // Doses and caps of the ladder, in milliseconds. Why these: docs/decisions/0005.

@@ -29,6 +29,9 @@ type Input struct {
 	Order func([]triage.Target) []triage.Target
 	// Note adds to a red test what is known of it beforehand; nil for nothing.
 	Note func(*triage.Failure)
+	// PerTest tells whether the lag engine of a framework counts the hits of a site
+	// anew for each test; nil for none.
+	PerTest func(framework string) bool
 	// Behind is a rung with the deadlines of the code under test out of the way.
 	Behind func(triage.LagPlan) triage.LagPlan
 	// Explain names causes; nil when lag is off.

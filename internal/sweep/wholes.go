@@ -100,7 +100,7 @@ func (e *engine) wholeOf(ctx context.Context, framework string, plan triage.LagP
 // wide is one process under a rung that is scaled to it; used tells that its delays
 // were used up before its end.
 func (e *engine) wide(ctx context.Context, r *triage.SweepRung, u *unit, what Unit, plan triage.LagPlan, plainMS float64, reached map[triage.Target]bool) (used bool, err error) {
-	wide := widen(plan, what.Scope, plainMS)
+	wide := widen(plan, what.Scope, plainMS, e.in.PerTest != nil && e.in.PerTest(what.Target.Framework))
 	t, results, err := e.trial(ctx, what.request(triage.Ladder), &wide)
 	if err != nil {
 		return false, err
@@ -185,7 +185,8 @@ const (
 
 // widen makes a rung for one test one for many: each is to have its delays, and
 // together they may take no longer than the tests do without, or a few seconds.
-func widen(p triage.LagPlan, scope triage.Scope, plainMS float64) triage.LagPlan {
+// Where the engine counts for each test, one hit a site is enough for each of them.
+func widen(p triage.LagPlan, scope triage.Scope, plainMS float64, perTest bool) triage.LagPlan {
 	least := float64(leastWideMS)
 	if scope == triage.InSuite {
 		least = leastSuiteMS
@@ -194,6 +195,9 @@ func widen(p triage.LagPlan, scope triage.Scope, plainMS float64) triage.LagPlan
 	p.CleanupMS = 0 // it is paid once for every test
 	p.BudgetMS = math.Round(max(least, plainMS))
 	p.Hits = max(leastHits, int(siteShare*p.BudgetMS/max(1, p.MaxMS)))
+	if perTest {
+		p.PerTest, p.Hits = true, 1
+	}
 	return p
 }
 

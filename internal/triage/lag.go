@@ -106,7 +106,10 @@ type LagPlan struct {
 	// Probability picks sites by Seed; 0 means every site.
 	Probability float64 `json:"probability,omitempty"`
 	// Hits caps the delays per site, BudgetMS the sum of them in the process.
-	Hits     int     `json:"hits,omitempty"`
+	Hits int `json:"hits,omitempty"`
+	// PerTest counts the hits anew for each test of the process, by the engines
+	// that can.
+	PerTest  bool    `json:"per_test,omitempty"`
 	BudgetMS float64 `json:"budget_ms,omitempty"`
 	// Decisions, when not empty, are replayed and are all that is delayed.
 	Decisions []Decision `json:"decisions,omitempty"`

@@ -84,6 +84,7 @@ func Capabilities() lag.Capabilities {
 			triage.KindDouble, triage.KindReturn, triage.KindCall, triage.KindStart,
 			triage.KindWake, triage.KindSignal, triage.KindStep,
 		},
-		Yield: true,
+		Yield:   true,
+		PerTest: true,
 	}
 }

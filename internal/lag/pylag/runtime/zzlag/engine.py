@@ -64,6 +64,10 @@ class Engine:
     def begin(self):
         """A test begins on this thread."""
         self.test_thread = _thread.get_ident()
+        if self.plan.per_test:
+            with self._lock:
+                for site in list(self._sites.values()):
+                    site.renew()
         self.active = True
 
     def end(self):

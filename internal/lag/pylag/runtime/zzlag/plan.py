@@ -71,6 +71,7 @@ class Plan:
         self.give_up = bool(o.get("yield"))
         self.probability = float(o.get("probability") or 0)
         self.hits = int(o.get("hits") or 0) or DEFAULT_HITS
+        self.per_test = bool(o.get("per_test"))
         self.budget = float(o.get("budget_ms") or 0) or DEFAULT_BUDGET_MS
         stretch = o.get("stretch") or {}
         self.timeouts = float(stretch.get("timeouts") or 1)
@@ -120,7 +121,7 @@ class Plan:
 class Site:
     """One place where time can be moved, and how often it was passed."""
 
-    __slots__ = ("id", "kind", "line", "text", "test", "done", "told", "_passes", "_taken", "_plan", "_decisions")
+    __slots__ = ("id", "kind", "line", "text", "test", "done", "told", "_picked", "_passes", "_taken", "_plan", "_decisions")
 
     def __init__(self, plan, id, kind, line, text, test):
         self.id, self.kind, self.line, self.text, self.test = id, kind, line, text, test
@@ -129,7 +130,13 @@ class Site:
         self._passes = [0, 0, 0]
         self._taken = 0
         self._decisions = plan.decisions.get(id) if plan.decisions is not None else None
-        self.done = not plan.picks(id, kind, test)
+        self._picked = plan.picks(id, kind, test)
+        self.done = not self._picked
+
+    def renew(self):
+        """Another test begins, and the plan counts hits for each."""
+        self._taken = 0
+        self.done = not self._picked
 
     def decide(self, role):
         """The delay of this pass as (hit, ms, give_up), or None. Not safe for two threads at once."""

@@ -70,6 +70,17 @@ class SiteRules(unittest.TestCase):
         self.assertEqual(self.passes(p, plans.WORKER), [(1, 5, False), (2, 5, False), None, None, None])
         self.assertEqual(self.passes(p, plans.TEST), [None] * 5)
 
+    def test_hits_are_counted_anew_for_another_test(self):
+        site = plans.Site(plan_of(kinds=["call"], role="worker", min_ms=5, hits=1, per_test=True), "a:f:call:1", "call", 1, "", False)
+        self.assertEqual([site.decide(plans.WORKER) for _ in range(2)], [(1, 5, False), None])
+        self.assertTrue(site.done)
+        site.renew()
+        self.assertFalse(site.done)
+        self.assertEqual([site.decide(plans.WORKER) for _ in range(2)], [(3, 5, False), None])
+        other = plans.Site(site._plan, "a:f:step:1", "step", 1, "", False)
+        other.renew()
+        self.assertTrue(other.done)
+
     def test_a_replay_delays_the_very_hits(self):
         p = plan_of(decisions=[{"site": "a:f:call:1", "role": "worker", "hit": 3, "ms": 7}])
         self.assertEqual(self.passes(p, plans.WORKER), [None, None, (3, 7, False), None, None])
