@@ -205,7 +205,7 @@ func (s *session) assign(fs []triage.Failure) error {
 		}
 		su := s.suiteFor(f.Target)
 		if su == nil {
-			return fmt.Errorf("reading failures: %s is a test of %s, and no suite is of that framework (there are %s): choose others with --suite", f.Target, f.Target.Framework, strings.Join(s.names(), ", "))
+			return fmt.Errorf("reading failures: %s is a test of %s, and no suite is of that framework (there are %s): choose others with --suite, or declare one in %s", f.Target, f.Target.Framework, strings.Join(s.names(), ", "), config.Path)
 		}
 		fs[i].Target.Suite = su.Name
 	}
