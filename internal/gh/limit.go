@@ -22,6 +22,7 @@ type waiting struct {
 	left      time.Duration
 	failures  int // 5xx or no answer
 	secondary int // limits without a time
+	told      int // limits with one
 }
 
 // limit waits until GitHub wants to hear from us again.
@@ -103,7 +104,9 @@ func (w *waiting) limited(req *http.Request, res *http.Response) bool {
 		return false
 	}
 	if d, ok := retryAfter(h, now); ok {
-		w.t.limits.set(now.Add(max(d, time.Second)), !usedUp)
+		// Once is as told; who is told "at once" again and again waits longer.
+		w.t.limits.set(now.Add(max(d, time.Second<<min(w.told, 6))), !usedUp)
+		w.told++
 		return true
 	}
 	if usedUp {

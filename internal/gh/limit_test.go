@@ -78,6 +78,7 @@ func TestLimitsThatLastTooLongAreGivenUp(t *testing.T) {
 		"a long Retry-After":     {ghtest.SecondaryLimit(403, time.Hour), time.Hour, true},
 		"Retry-After for ever":   {withHeader(ghtest.SecondaryLimit(429, 0), "Retry-After", "2000000000"), 2000000000 * time.Second, true},
 		"bursts without an end":  {ghtest.SecondaryLimit(403, 0).Repeat(ghtest.Always), (60 + 120 + 240) * time.Second, true},
+		"at once without an end": {withHeader(ghtest.SecondaryLimit(429, 0), "Retry-After", "0").Repeat(ghtest.Always), (127 + 64 + 64) * time.Second, true},
 		"a limit without an end": {ghtest.SecondaryLimit(429, 50*time.Second).Repeat(ghtest.Always), 250 * time.Second, true},
 	} {
 		t.Run(name, func(t *testing.T) {
