@@ -137,3 +137,18 @@ func TestASourceHoldsNoMarkup(t *testing.T) {
 		t.Error("an unknown run is named")
 	}
 }
+
+// The workflow checked out main: its reds are not about the pull request.
+func TestWhatWasMeasuredOfAnotherCommitIsNotThePullRequests(t *testing.T) {
+	f := newFake(regression())
+	r := flake()
+	r.Check.Head.SHA, f.bases[otherSHA] = otherSHA, baseSHA
+	out, err := ToPull(t.Context(), f, 5, headSHA, []report.Part{{Report: r}}, Options{})
+	if err != nil || f.wrote != 0 || !strings.Contains(out.Said, "does not contain") || out.Page == "" {
+		t.Errorf("outcome %+v, %v", out, err)
+	}
+	r.Check.Head.SHA = strings.Repeat("f", 40) // made by the job itself: nobody knows
+	if out, err = ToPull(t.Context(), f, 5, headSHA, []report.Part{{Report: r}}, Options{}); err != nil || f.wrote != 1 {
+		t.Errorf("outcome %+v, %v", out, err)
+	}
+}

@@ -36,6 +36,9 @@ func ToPull(ctx context.Context, g GitHub, number int, sha string, parts []repor
 	if pull.State != "open" {
 		return Outcome{Said: fmt.Sprintf("pull request %d is closed", number), Page: page(parts, o, pull.Fork()), Reports: reports(parts)}, nil
 	}
+	if other := foreign(ctx, g, pull, sha, parts); other != "" {
+		return Outcome{Said: fmt.Sprintf("commit %s was measured, which does not contain the pull request's %s, so nothing is written: check out the pull request", short(other), short(sha)), Page: page(parts, o, pull.Fork()), Reports: reports(parts)}, nil
+	}
 	t := target{pull: pull, sha: sha, stale: pull.Stale(sha), passed: !red(parts)}
 	return write(ctx, g, t, parts, Outcome{Reports: reports(parts)}, o)
 }
@@ -51,6 +54,21 @@ func about(ctx context.Context, g GitHub, pull gh.Pull, parts []report.Part) str
 		return sha
 	}
 	return pull.Head.SHA
+}
+
+// foreign is the commit of a report that the API knows not to contain what the
+// pull request proposes, as main checked out by mistake; empty when there is none.
+func foreign(ctx context.Context, g GitHub, pull gh.Pull, sha string, parts []report.Part) string {
+	for _, p := range parts {
+		got := p.Report.Check.Head.SHA
+		if p.Problem != "" || got == sha || got == pull.MergeSHA || !isSHA(got) {
+			continue
+		}
+		if base, err := g.MergeBase(ctx, sha, got); err == nil && base != sha {
+			return got
+		}
+	}
+	return ""
 }
 
 // write decides what the comment is to say, and writes it.
