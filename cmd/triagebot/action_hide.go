@@ -77,7 +77,12 @@ func (c *child) settings(top string) []string {
 		}
 		return nil
 	})
-	return found
+	// A link out of the workspace is the pull request's, and would have us shut
+	// what is not ours.
+	return slices.DeleteFunc(found, func(p string) bool {
+		real, err := filepath.EvalSymlinks(p)
+		return err != nil || !liesIn(c.workspace, real)
+	})
 }
 
 // ownProgram gives the child a copy of this program where it could not start it:

@@ -34,7 +34,7 @@ func hunting(t *testing.T, script string) *lab {
 // Other checkouts of the job, and submodules, keep credentials of their own.
 func TestTestsFindNoCredentialsOfSubmodulesAndOtherCheckouts(t *testing.T) {
 	asRoot(t)
-	l := hunting(t, fmt.Sprintf("#!/bin/sh\ngrep -arl 'ghs_%s[0-9a-f]*SECRET' \"$WORK\" 2>/dev/null | sed 's/^/FOUND in /'\necho HUNT end\nexit 1\n", nonce[:8]))
+	l := hunting(t, fmt.Sprintf("#!/bin/sh\ntest -r \"$WORK/victim/.\" || echo FOUND victim shut\ngrep -arl 'ghs_%s[0-9a-f]*SECRET' \"$WORK\" 2>/dev/null | sed 's/^/FOUND in /'\necho HUNT end\nexit 1\n", nonce[:8]))
 	l.env["WORK"], l.env["INPUT_PASS-ENV"] = l.dir, "WORK"
 	places := []string{".git/modules/sub/config", ".git/modules/a/modules/b/config", "tools/.git/config", "vendor/tools/.git/modules/x/config", "tools/.git/worktrees/w/config.worktree"}
 	for _, p := range places {
@@ -42,6 +42,9 @@ func TestTestsFindNoCredentialsOfSubmodulesAndOtherCheckouts(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		must(t, os.WriteFile(path, []byte("[http]\n\textraheader = "+secret+"\n"), 0o644))
 	}
+	victim := filepath.Join(l.dir, "victim")
+	must(t, os.Mkdir(victim, 0o755))
+	must(t, os.Symlink(victim, filepath.Join(l.repo, ".git", "link"))) // as tests before may have left
 	s := l.act()
 	text := found(t, l, s)
 	if strings.Contains(text, "FOUND") {

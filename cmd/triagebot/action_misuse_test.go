@@ -87,12 +87,13 @@ import (
 )
 
 func TestSecret(t *testing.T) {
-	t.Fatalf("connecting to %q, %[1]s: no", os.Getenv("DB_PASSWORD"))
+	t.Fatalf("connecting to %q, %[1]s by %s: no", os.Getenv("DB_PASSWORD"), os.Getenv("NO_PROXY"))
 }
 `), 0o644))
 	l.sh("cd repo; git add -A; git commit -q -m secret")
 	const password = `s3cr<t"\correct horse`
 	l.env["DB_PASSWORD"], l.env["TOKENIZERS_PARALLELISM"] = password, "true"
+	l.env["NO_PROXY"] = "http://ada:hunter2hunter2@proxy.example:3128"
 	l.red() // without the password, as its job would have it
 	s := l.act("INPUT_COMMAND=go test ./calc", "INPUT_PASS-ENV=DB_PASSWORD", "INPUT_BASE=HEAD^", "INPUT_MAX-TRIALS=2")
 	s.want(exitOK)
@@ -102,8 +103,10 @@ func TestSecret(t *testing.T) {
 		must(t, err)
 		files += string(b)
 	}
-	if strings.Contains(files, "correct horse") {
-		t.Error("the password is shown")
+	for _, secret := range []string{"correct horse", "hunter2"} {
+		if strings.Contains(files, secret) {
+			t.Errorf("%q is shown", secret)
+		}
 	}
 	if !strings.Contains(files, "***") || !strings.Contains(files, "connecting to") {
 		t.Errorf("the output is not there at all:\n%s", files)

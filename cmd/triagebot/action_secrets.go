@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,8 +34,12 @@ func (a *actionRun) secrets() []string {
 		}
 	}
 	for _, kv := range a.environ {
-		if name, value, _ := strings.Cut(kv, "="); proc.Secret(name) {
+		name, value, _ := strings.Cut(kv, "=")
+		if proc.Secret(name) {
 			add(value)
+		}
+		for _, m := range urlPassword.FindAllStringSubmatch(value, -1) {
+			add(m[1])
 		}
 	}
 	for _, row := range inputTable() {
@@ -45,6 +50,9 @@ func (a *actionRun) secrets() []string {
 	slices.SortFunc(found, func(x, y string) int { return cmp.Or(len(y)-len(x), cmp.Compare(x, y)) })
 	return slices.Compact(found)
 }
+
+// urlPassword is what an address logs in with, as that of a proxy or an index.
+var urlPassword = regexp.MustCompile(`://[^/@\s]*?:([^/@\s]+)@`)
 
 // hidden stands for a secret, as in the runner's log.
 const hidden = "***"
