@@ -192,6 +192,7 @@ func (s *session) hammer(ctx context.Context, f *hammerFlags, r hammerRecord, p 
 	began := time.Now()
 	stopped, err := h.hammer(ctx, tally, done)
 	r.WallMS += float64(time.Since(began).Milliseconds())
+	r.Beside = s.beside.Note() // its own runs and loops have ended
 	r = tally.record(r)
 	r.Stopped = ""
 	if stopped {

@@ -39,6 +39,8 @@ type hammerRecord struct {
 	Stopped string  `json:"stopped,omitempty"`
 	WallMS  float64 `json:"wall_ms"`
 	TrialMS float64 `json:"trial_ms"`
+	// Beside tells what else used the machine, when it was much.
+	Beside string `json:"beside,omitempty"`
 }
 
 // hammerPlan says how the test is repeated. A run is resumed under the same plan.
@@ -200,6 +202,9 @@ func showHammer(w io.Writer, r hammerRecord) error {
 	fmt.Fprintf(&b, "%s, %s\n", harmless(r.Target.String()), hammerHow(r))
 	if r.Odd > 0 {
 		fmt.Fprintf(&b, "%d runs more ended without a result and do not count.\n", r.Odd)
+	}
+	if r.Beside != "" {
+		fmt.Fprintln(&b, "Note: "+harmless(r.Beside)+".")
 	}
 	if r.Stopped != "" {
 		fmt.Fprintf(&b, "Interrupted: go on with --resume.\n")

@@ -260,7 +260,7 @@ func (s *session) measure(ctx context.Context, st *store, header triage.Report, 
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	r.Cost.MemoryMB = float64(mem.Sys >> 20)
-	r.Warnings = append(r.Warnings, s.withheldHere(r.Trials)...)
+	r.Warnings = append(r.Warnings, s.circumstances(r.Trials)...)
 	if skipped := live.Skipped(); len(skipped) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no lag in %d files, for example %s", len(skipped), skipped[0]))
 	}

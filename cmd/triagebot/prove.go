@@ -135,6 +135,9 @@ func (s *session) prove(ctx context.Context, f *proveFlags, bound float64, p *pr
 	}}
 	err = v.prove(ctx)
 	v.r.WallMS = float64(time.Since(began).Milliseconds())
+	if s.beside != nil {
+		v.r.Beside = s.beside.Warning()
+	}
 	return v.r, err
 }
 
@@ -167,6 +170,9 @@ func proofPage(r proofRecord) string {
 		b.WriteString(". ")
 	}
 	fmt.Fprintf(&b, "%d runs in %.0f s, one at a time, by triagebot %s; p is Fisher's exact test, one-sided.\n", r.Runs, r.WallMS/1000, harmless(r.Tool.Version))
+	if r.Beside != "" {
+		b.WriteString("\nNote: " + harmless(r.Beside) + ".\n")
+	}
 	return b.String()
 }
 

@@ -44,6 +44,8 @@ type proofRecord struct {
 	Why    string  `json:"why,omitempty"`
 	Runs   int     `json:"runs"`
 	WallMS float64 `json:"wall_ms"`
+	// Beside tells what else used the machine, when it was much.
+	Beside string `json:"beside,omitempty"`
 }
 
 const proofSchema = "triagebot/proof/v1"

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/triagebot/triagebot/internal/beside"
 	"github.com/triagebot/triagebot/internal/pipeline"
 	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -123,6 +124,10 @@ func (s *session) runner(su *suite, lagged bool, p *progress) (*rerun.Runner, er
 	if lagged {
 		cfg.Engine = su.lang.engine(s, su)
 	}
+	if s.beside == nil {
+		s.beside = beside.New()
+	}
+	cfg.Beside = s.beside.Note
 	return rerun.New(cfg)
 }
 

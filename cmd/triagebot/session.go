@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/triagebot/triagebot/internal/beside"
 	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/proc"
@@ -27,6 +28,8 @@ type session struct {
 	// dir is a temporary directory of this run for all that it starts: what a
 	// killed tool leaves goes with it.
 	dir string
+	// beside watches what else uses the machine, once there is a runner.
+	beside *beside.Watch
 }
 
 // open makes the trees, reads the configuration from base, and sets both trees up.

@@ -44,6 +44,17 @@ func speaksOf(t triage.Trial, name string) bool {
 	return slices.Contains(strings.FieldsFunc(t.Output, word), name)
 }
 
+// circumstances warns of what on this machine may have made trials red.
+func (s *session) circumstances(trials []triage.Trial) []string {
+	out := s.withheldHere(trials)
+	if s.beside != nil {
+		if w := s.beside.Warning(); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // withheldHere is withheld for this process.
 func (s *session) withheldHere(trials []triage.Trial) []string {
 	var passed []string

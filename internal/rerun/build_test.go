@@ -230,3 +230,28 @@ func TestCloseRemovesReadOnlyLeftovers(t *testing.T) {
 		t.Errorf("closing with a read-only directory left by a test: %v", err)
 	}
 }
+
+func TestWhatRunsBesideIsNotedOnResultsOnly(t *testing.T) {
+	const note = "other processes used 2.0 of 2 cores meanwhile"
+	for name, tc := range map[string]struct {
+		trial   triage.Trial
+		results int
+		note    string
+		want    string
+	}{
+		"a pass":                 {triage.Trial{Outcome: triage.Pass}, 1, note, note},
+		"a red with a note":      {triage.Trial{Outcome: triage.Fail, Note: "left a process"}, 2, note, "left a process; " + note},
+		"nothing beside":         {triage.Trial{Outcome: triage.Pass}, 1, "", ""},
+		"no result":              {triage.Trial{Outcome: triage.Pass}, 0, note, ""},
+		"invalid, for a reason":  {triage.Trial{Outcome: triage.Invalid, Note: "does not build"}, 0, note, "does not build"},
+		"absent, for no reason":  {triage.Trial{Outcome: triage.Absent}, 1, note, ""},
+		"skipped, with a reason": {triage.Trial{Outcome: triage.Skip, Note: "short"}, 1, note, "short"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noteBeside(&tc.trial, tc.results, tc.note)
+			if tc.trial.Note != tc.want {
+				t.Errorf("%q, want %q", tc.trial.Note, tc.want)
+			}
+		})
+	}
+}

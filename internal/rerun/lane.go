@@ -24,6 +24,7 @@ func (r *Runner) Prepare(ctx context.Context, req triage.Request, plan *triage.L
 // with them.
 func (r *Runner) Lane(name string) (*Runner, error) {
 	cfg := r.cfg
+	cfg.Beside = nil // it would be told of the other lanes
 	cfg.Dir = filepath.Join(r.cfg.Dir, "lane-"+name)
 	l, err := New(cfg)
 	if err != nil {

@@ -52,6 +52,9 @@ type Config struct {
 	CommandDir string
 	// Building, when set, is told before a build starts.
 	Building func(side triage.Side, pkg string, lagged bool)
+	// Beside, when set, is asked after each trial what else used the machine
+	// meanwhile; empty for nothing. It becomes the note of a trial with a result.
+	Beside func() string
 }
 
 // Stats is what a runner used.
@@ -120,7 +123,22 @@ func (r *Runner) RunAll(ctx context.Context, req triage.Request, plan *triage.La
 	defer r.mu.Unlock()
 	r.results, r.timeout = nil, timeout
 	t, err := r.run(ctx, req, plan)
+	if r.cfg.Beside != nil && err == nil {
+		noteBeside(&t, len(r.results), r.cfg.Beside())
+	}
 	return t, r.results, err
+}
+
+// noteBeside adds to a trial that passed or was red what ran beside it. The note of
+// another says why it has no result.
+func noteBeside(t *triage.Trial, results int, note string) {
+	if note == "" || results == 0 || t.Outcome != triage.Pass && !t.Outcome.Red() {
+		return
+	}
+	if t.Note != "" {
+		note = t.Note + "; " + note
+	}
+	t.Note = note
 }
 
 // limit is the cap on the time of the trial that is running.
