@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"regexp"
 	"strings"
@@ -105,9 +104,9 @@ func addCase(d Dialect, o Options, found *collector, suites []xml.StartElement, 
 	if d.Package == "" { // node:test nests its suites and names each by one level
 		names = names[:0]
 		for _, s := range suites {
-			names = append(names, html.UnescapeString(attr(s, "name"))) // Node 20 escapes twice
+			names = append(names, quotesBack(attr(s, "name")))
 		}
-		names = append(names, html.UnescapeString(c.Name))
+		names = append(names, quotesBack(c.Name))
 	}
 	file := caseFile(suites, c)
 	if file == "" && d.Package == "" { // Node 20 names no file
@@ -143,6 +142,9 @@ func (f fault) thrown() thrown {
 	}
 	return thrown{Message: text, Stack: text}
 }
+
+// quotesBack takes back what Node 20 escapes twice: quotation marks, nothing else.
+func quotesBack(name string) string { return strings.ReplaceAll(name, "&quot;", `"`) }
 
 // testFrame is the file that a stack of node:test says the test's own function
 // is in, empty when no frame shows it: an error may come from the runner alone.

@@ -104,6 +104,15 @@ func TestNodesJUnitHasTheFileInTheStack(t *testing.T) {
 	}
 }
 
+func TestNodesNamesAreUnquotedOnce(t *testing.T) {
+	t.Parallel()
+	report := `<testsuites><testcase name="&lt;b>&amp;amp;&lt;/b> &amp;quot;x&amp;quot;" classname="test"><failure message="m"/></testcase></testsuites>`
+	fs, err := nodetest.ReadJUnit(strings.NewReader(report), jstest.Options{})
+	if want := `<b>&amp;</b> "x"`; err != nil || len(fs) != 1 || fs[0].Target.Test != want {
+		t.Errorf("%+v, %v, want %q", fs, err, want)
+	}
+}
+
 func TestReportsOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
