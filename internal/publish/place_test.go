@@ -152,3 +152,17 @@ func TestWhatWasMeasuredOfAnotherCommitIsNotThePullRequests(t *testing.T) {
 		t.Errorf("outcome %+v, %v", out, err)
 	}
 }
+
+// The summary of the publishing run is read too.
+func TestWithoutAPullRequestThePageIsCheckedAllTheSame(t *testing.T) {
+	f := newFake(regression())
+	f.fork()
+	f.findErr = gh.ErrNoPull
+	if out := f.publish(t); f.wrote != 0 || !strings.Contains(out.Page, "take it as advice") || len(out.Reports) != 1 {
+		t.Errorf("outcome %+v", out)
+	}
+	f.bases[mergeSHA] = baseSHA
+	if out := f.publish(t); out.Page != "" || len(out.Reports) != 0 || len(out.Refused) != 1 {
+		t.Errorf("another commit's: %+v", out)
+	}
+}

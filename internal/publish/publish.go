@@ -110,16 +110,13 @@ func fromEnded(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, o Option
 	switch {
 	case errors.Is(err, gh.ErrNoPull):
 		out.Said = "no open pull request has the commit that was measured as its head"
-		out.Page = page(parts, o, false)
-		out.Reports = reports(parts)
-		return out, nil
 	case errors.Is(err, gh.ErrManyPulls):
 		out.Said = "more than one open pull request has the commit that was measured as its head, so none is written to"
-		out.Page = page(parts, o, false)
-		out.Reports = reports(parts)
-		return out, nil
 	case err != nil:
 		return out, err
+	}
+	if err != nil {
+		pull = gh.Pull{}
 	}
 	parts, refused, err = bound(ctx, g, run, pull, parts)
 	if err != nil {
@@ -127,6 +124,10 @@ func fromEnded(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, o Option
 	}
 	out.Refused = append(out.Refused, refused...)
 	out.Reports = reports(parts)
+	if pull.Number == 0 {
+		out.Page = page(parts, o, run.HeadRepoID != run.RepoID)
+		return out, nil
+	}
 	if len(out.Reports) == 0 && len(parts) > 0 {
 		out.Said = "no report could be read, so nothing is written"
 		return out, nil

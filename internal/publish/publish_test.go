@@ -110,6 +110,12 @@ func TestForgedReportsAreRefused(t *testing.T) {
 		"an unknown key": {func(f *fake) {
 			f.files[1][file] = []byte(strings.Replace(string(f.files[1][file]), `"tool"`, `"number": 1, "tool"`, 1))
 		}, "not a valid report"},
+		"the report of a sweep": {func(f *fake) {
+			r := regression()
+			r.Sweep = &triage.Sweep{Tests: 1, Units: 1, Rungs: []triage.SweepRung{{Name: "control", Scope: triage.InSuite, Runs: 1, Tests: 1}}}
+			f.artifacts = nil
+			f.add("triagebot-report", r)
+		}, "of a sweep"},
 		"a newer version": {func(f *fake) {
 			f.files[1][file] = []byte(strings.Replace(string(f.files[1][file]), "report/v1", "report/v2", 1))
 		}, "newer version"},

@@ -92,11 +92,12 @@ var (
 	errElsewhere = errors.New("it is not of this run, commit and repository")
 	errMissing   = errors.New("it holds no " + file)
 	errMore      = errors.New("the reports are too large together")
+	errSweep     = errors.New("it is of a sweep, and not of a pull request's check")
 )
 
 // problem is an error in words of ours: the error itself quotes the stranger.
 func problem(err error) string {
-	for _, known := range []error{errElsewhere, errMissing, errMore} {
+	for _, known := range []error{errElsewhere, errMissing, errMore, errSweep} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
@@ -136,6 +137,9 @@ func readOne(ctx context.Context, g GitHub, run gh.Run, repo gh.Repo, a gh.Artif
 	r, err = report.Decode(bytes.NewReader(data))
 	if err != nil {
 		return triage.Report{}, len(data), err
+	}
+	if r.Sweep != nil { // its page speaks of leads and races of main, also about a regression
+		return triage.Report{}, len(data), errSweep
 	}
 	if strings.Contains(r.Check.Repo, "/") && !strings.EqualFold(r.Check.Repo, repo.FullName()) && !strings.EqualFold(r.Check.Repo, run.HeadRepo) {
 		return triage.Report{}, len(data), fmt.Errorf("the report is about %q: %w", r.Check.Repo, errElsewhere)
