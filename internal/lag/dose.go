@@ -1,5 +1,7 @@
 package lag
 
+import "path"
+
 const (
 	// doseSteps bounds the search for the least dose.
 	doseSteps = 9
@@ -9,6 +11,9 @@ const (
 	// doseFloorMS ends it too: below this the sleep of an operating system is
 	// mostly its own slack (about 0.05 ms on Linux).
 	doseFloorMS = 0.25
+	// scriptFloorMS is the same for Python and JavaScript, whose own loops and
+	// locks are late by about that much.
+	scriptFloorMS = 1
 	// doseCut is the step down while nothing has passed yet.
 	doseCut = 4
 	// aboveDose is how far above the least dose the cause is confirmed and its
@@ -29,9 +34,9 @@ func (s *session) dose(f *finding) {
 		return
 	}
 	s.reserve = s.keep(reserveDose)
-	failed := []float64{1}
+	failed, floor := []float64{1}, s.doseFloor(f.set)
 	for range doseSteps {
-		if f.lo >= f.hi*doseClose || f.hi*most <= doseFloorMS || !s.room() {
+		if f.lo >= f.hi*doseClose || f.hi*most <= floor || !s.room() {
 			break
 		}
 		mid := f.hi / doseCut
@@ -48,4 +53,13 @@ func (s *session) dose(f *finding) {
 	for n := len(failed) - 1; n > 0 && s.room() && !s.reds(scaled(f.set, f.hi, 0)); n-- {
 		f.lo, f.hi = f.hi, failed[n-1]
 	}
+}
+
+// doseFloor is the least dose that is worth telling from a smaller one.
+func (s *session) doseFloor(set []unit) float64 {
+	switch path.Ext(s.site(set[0].site).File) {
+	case "", ".go":
+		return doseFloorMS
+	}
+	return scriptFloorMS
 }

@@ -31,7 +31,8 @@ type Control struct {
 type Limits struct {
 	// Trials is the number of probes, 0 for DefaultTrials.
 	Trials int
-	// TrialMS is the sum of their recorded durations in milliseconds, 0 for DefaultTrialMS.
+	// TrialMS is the sum of their recorded durations in milliseconds, 0 for
+	// DefaultTrialMS, or more for a test whose process is slow to start.
 	TrialMS float64
 }
 
@@ -40,6 +41,9 @@ type Limits struct {
 const (
 	DefaultTrials  = 40
 	DefaultTrialMS = 60_000
+	// A test whose bare process takes a second or two gets the time for as many
+	// probes as any other, up to mostTrialMS.
+	mostTrialMS = 150_000
 )
 
 // Probe runs one trial of the target on head, under a plan. An error means that

@@ -19,6 +19,8 @@ type Capabilities struct {
 	Yield   bool
 	// PerTest is set when it can count the hits of a site anew for each test.
 	PerTest bool
+	// Seams are what the project declares; they are tried first.
+	Seams []Seam
 }
 
 // Doses and caps of the ladder, in milliseconds. Why these: docs/decisions/0005.
@@ -105,6 +107,9 @@ func chosenRungs(c Capabilities, rungs []rung, spec string) ([]triage.LagPlan, e
 		if p, ok := dosed(c, name); ok && !found {
 			plans, found = append(plans, p), true
 		}
+		if !found && strings.HasPrefix(name, "declared") {
+			return nil, fmt.Errorf("choosing lag rungs: there is no %q: it wants seams in the suite's configuration", name)
+		}
 		if !found {
 			return nil, fmt.Errorf("choosing lag rungs: no rung %q; there are auto, off, random, %s", name, strings.Join(RungNames(), ", "))
 		}
@@ -135,7 +140,7 @@ func allRungs(c Capabilities, seed uint64) []rung {
 	for i := uint64(1); i <= randomRungs; i++ {
 		rungs = append(rungs, rung{random(i, seed+i, worker), len(worker) > 0})
 	}
-	return append(rungs,
+	return append(append(declared(c), rungs...),
 		rung{fixed("all-400", triage.RoleWorker, worker, largeMS, 1), len(worker) > 0},
 		rung{triage.LagPlan{Version: triage.PlanVersion, Name: "slow-machine", Procs: 1, Burners: slowBurners}, true},
 	)
@@ -213,6 +218,7 @@ func Behind(p triage.LagPlan) triage.LagPlan {
 // are made when they are wanted and are no part of [Ladder].
 func Singles(seen []triage.Decision, limit int) []triage.LagPlan {
 	var plans []triage.LagPlan
+	seen = slices.DeleteFunc(slices.Clone(seen), func(d triage.Decision) bool { return d.Kind == triage.KindDeclared }) // they have rungs of their own
 	for _, u := range units(seen, false) {
 		if limit > 0 && len(plans) == limit {
 			break

@@ -70,7 +70,7 @@ func newSession(in Input, probe Probe) *session {
 		in.Limits.Trials = DefaultTrials
 	}
 	if in.Limits.TrialMS <= 0 {
-		in.Limits.TrialMS = DefaultTrialMS
+		in.Limits.TrialMS = min(mostTrialMS, max(DefaultTrialMS, float64(in.Limits.Trials)*bare(in.Red)))
 	}
 	hits := in.Plan.Hits
 	if hits <= 0 {

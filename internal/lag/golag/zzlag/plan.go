@@ -3,6 +3,7 @@ package zzlag
 import (
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -181,13 +182,42 @@ func (p *plan) picks(s *site, test bool) bool {
 	if p.decisions != nil {
 		return len(s.decisions) > 0
 	}
-	if len(p.sites) > 0 && !p.sites[s.id] || len(p.kinds) > 0 && !p.kinds[s.kind] {
+	if len(p.sites) > 0 && !p.names(s.id) || len(p.kinds) > 0 && !p.kinds[s.kind] {
 		return false
 	}
 	if len(p.sites) == 0 && (len(p.kinds) == 0 || test && !p.testSites && s.kind != "double") {
 		return false
 	}
 	return p.probability <= 0 || p.probability >= 1 || fraction(mix(p.seed, s.hash)) < p.probability
+}
+
+// names reports whether the plan's sites have this one: by its id, by its file and
+// function, or by its folder and function. A method is also named without the
+// brackets and star of its receiver.
+func (p *plan) names(id string) bool {
+	if p.sites[id] {
+		return true
+	}
+	place := cutLast(cutLast(id)) // without kind and ordinal
+	file := cutLast(place)
+	if file == place || file == id {
+		return false
+	}
+	dir := "."
+	if i := strings.LastIndexByte(file, '/'); i >= 0 {
+		dir = file[:i]
+	}
+	fn := place[len(file)+1:]
+	plain := strings.Replace(strings.Replace(strings.TrimPrefix(fn, "("), "*", "", 1), ").", ".", 1)
+	return p.sites[place] || p.sites[file+":"+plain] || p.sites[dir+"/:"+fn] || p.sites[dir+"/:"+plain]
+}
+
+// cutLast is a text without what follows its last colon.
+func cutLast(s string) string {
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		return s[:i]
+	}
+	return s
 }
 
 // dose is the delay in milliseconds of one hit. It depends on the site's id and

@@ -75,6 +75,34 @@ func TestPlanPicksSites(t *testing.T) {
 	}
 }
 
+func TestPlanNamesFunctions(t *testing.T) {
+	const id = "pkg/a.go:(*Registry).Register:call:1"
+	for _, tc := range []struct {
+		site, id string
+		want     bool
+	}{
+		{id, id, true},
+		{"pkg/a.go:(*Registry).Register", id, true},
+		{"pkg/a.go:Registry.Register", id, true},
+		{"pkg/:Registry.Register", id, true},
+		{"pkg/:(*Registry).Register", id, true},
+		{"pkg/a.go:Registry.register", id, false},
+		{"other/:Registry.Register", id, false},
+		{"./:Registry.Register", id, false},
+		{"./:run", "a.go:run:call:1", true},
+		{"pkg/:run", "pkg/sub/a.go:run:call:1", false},
+		{"pkg/a.go:Registry", id, false},
+	} {
+		p := planOf(t, `{"version":1,"kinds":["call"],"sites":["`+tc.site+`"]}`)
+		if got := p.picks(&site{id: tc.id, kind: "call"}, false); got != tc.want {
+			t.Errorf("%q picks %s: %v", tc.site, tc.id, got)
+		}
+		if p.picks(&site{id: strings.Replace(tc.id, ":call:", ":wake:", 1), kind: "wake"}, false) {
+			t.Errorf("%q picks a site of a kind that is not asked for", tc.site)
+		}
+	}
+}
+
 func TestProbabilityPicksAShareByTheSeed(t *testing.T) {
 	p := plan{kinds: map[string]bool{"wake": true}, probability: 0.3}
 	count := func(seed uint64) (n int, which string) {

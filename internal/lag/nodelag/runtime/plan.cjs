@@ -69,9 +69,19 @@ class Plan {
     if (this.decisions) return this.decisions.has(id);
     if (!concerns(this.role, roleOf(test))) return false;
     if (this.sites.size) {
-      if (!this.sites.has(id) || (this.kinds.size && !this.kinds.has(kind))) return false;
+      if (!this.names(id) || (this.kinds.size && !this.kinds.has(kind))) return false;
     } else if (!this.kinds.has(kind) || (test && !this.testSites)) return false;
     return !(this.probability > 0 && this.probability < 1) || fraction(mix(this.seed, fnv(id))) < this.probability;
+  }
+
+  /** Whether the plan's sites have this one: by its id, by its file and function, or by its folder and function. */
+  names(id) {
+    if (this.sites.has(id)) return true;
+    const place = /^(.*):([^:]*):[^:]*:\d+$/s.exec(id);
+    if (!place) return false;
+    const [, file, fn] = place;
+    const folder = file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '.';
+    return this.sites.has(`${file}:${fn}`) || this.sites.has(`${folder}/:${fn}`);
   }
 
   /** Whether the plan stretches this clock. */

@@ -36,6 +36,17 @@ test('a seed of 64 bits is read whole', () => {
 
 test('another version is refused', () => assert.throws(() => new Plan('{"version":2}'), /version 2/));
 
+test('functions are named without kind and ordinal', () => {
+  const id = 'src/a.ts:Store.put:wake:2';
+  for (const [site, want] of [
+    [id, true], ['src/a.ts:Store.put', true], ['src/:Store.put', true], ['src/a.ts:put', false], ['a.ts:Store.put', false], ['./:Store.put', false],
+  ]) {
+    assert.equal(make({ kinds: ['wake'], sites: [site] }).picks(id, 'wake', false), want, site);
+    assert.ok(!make({ kinds: ['start'], sites: [site] }).picks(id, 'wake', false), site);
+  }
+  assert.ok(make({ kinds: ['start'], sites: ['./:run'] }).picks('a.js:run:start:1', 'start', false));
+});
+
 test('picks by kind, role, site and the side of the code', () => {
   const p = make({ kinds: ['wake'], role: 'worker' });
   assert.ok(p.picks('a', 'wake', false));

@@ -104,11 +104,19 @@ class Plan:
         if self.decisions is not None:
             return site in self.decisions
         if self.sites:
-            if site not in self.sites or self.kinds and kind not in self.kinds:
+            if not self.names(site) or self.kinds and kind not in self.kinds:
                 return False
         elif kind not in self.kinds or test and not self.test_sites and kind != START:
             return False
         return not 0 < self.probability < 1 or fraction(mix(self.seed, fnv(site))) < self.probability
+
+    def names(self, site):
+        """Whether the plan's sites have this one: by its id, by its file and function, or by its folder and function."""
+        if site in self.sites:
+            return True
+        file, _, func = site.rsplit(":", 2)[0].rpartition(":")
+        folder = file.rpartition("/")[0] or "."
+        return "%s:%s" % (file, func) in self.sites or "%s/:%s" % (folder, func) in self.sites
 
     def dose(self, site, hit):
         """The delay of one hit, rounded down to a microsecond."""

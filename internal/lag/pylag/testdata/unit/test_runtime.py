@@ -47,6 +47,21 @@ class PlanRules(unittest.TestCase):
         self.assertTrue(plan_of(kinds=["call"], test_sites=True).picks("a:f:call:1", "call", True))
         self.assertTrue(plan_of(sites=["a:f:call:1"]).picks("a:f:call:1", "call", True))
 
+    def test_functions_are_named_without_kind_and_ordinal(self):
+        id = "shop/core.py:Registry.register:call:1"
+        for site, want in (
+            (id, True),
+            ("shop/core.py:Registry.register", True),
+            ("shop/:Registry.register", True),
+            ("shop/core.py:register", False),
+            ("core.py:Registry.register", False),
+            ("./:Registry.register", False),
+        ):
+            p = plan_of(kinds=["call"], sites=[site])
+            self.assertEqual(p.picks(id, "call", False), want, site)
+            self.assertFalse(p.picks(id.replace(":call:", ":wake:"), "wake", False), site)
+        self.assertTrue(plan_of(kinds=["wake"], sites=["./:run"]).picks("a.py:run:wake:2", "wake", False))
+
     def test_probability_picks_the_same_sites_each_time(self):
         ids = ["f.py:f%d:call:1" % i for i in range(1000)]
         p = plan_of(kinds=["call"], probability=0.3, seed=4)
