@@ -37,6 +37,9 @@ type language interface {
 	// resolve finds the packages that failures leave open, and refuses names that
 	// are not there.
 	resolve(ctx context.Context, s *session, su *suite, fs []triage.Failure) ([]triage.Failure, error)
+	// places are where a declared function can be: files and functions as a plan
+	// has them. There are none where no file of the trees is meant.
+	places(trees []string, su *suite, module, function string) ([]string, error)
 	// diagnose tells what works here, and what would be skipped.
 	diagnose(d *diagnosis, su *suite) []finding
 	// reach tells how many changed files a package's tests can have loaded; nil

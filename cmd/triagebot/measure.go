@@ -223,20 +223,24 @@ func (s *session) header(c collected) (triage.Report, error) {
 // plan, and the detectors that are tried last.
 func (s *session) addLadders(plan *triage.Plan, failures []triage.Failure) error {
 	for _, f := range failures {
-		name := f.Target.Framework
-		if _, ok := plan.Ladders[name]; ok {
+		su, key := s.of(f.Target), f.Target.Framework
+		can := capabilities(key)
+		if len(su.seams) > 0 {
+			key, can.Seams = triage.LadderOf(key, su.Name), su.seams
+		}
+		if _, ok := plan.Ladders[key]; ok {
 			continue
 		}
-		plans, err := lag.Ladder(capabilities(name), s.cfg.Seed, s.cfg.Lag)
+		plans, err := lag.Ladder(can, s.cfg.Seed, s.cfg.Lag)
 		if err != nil {
 			return err
 		}
 		for _, p := range plans {
-			plan.Ladders[name] = append(plan.Ladders[name], p.ID())
+			plan.Ladders[key] = append(plan.Ladders[key], p.ID())
 			plan.LagPlans[p.ID()] = p
 		}
-		if d := s.of(f.Target).detector(); d != "" {
-			plan.Detectors[name] = d
+		if d := su.detector(); d != "" {
+			plan.Detectors[f.Target.Framework] = d
 		}
 	}
 	return nil

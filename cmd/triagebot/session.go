@@ -115,6 +115,9 @@ func (s *session) configure(f *measureFlags) error {
 		if err := lang.configure(s.ws.Top(), su); err != nil {
 			return err
 		}
+		if err := su.findSeams([]string{s.ws.Tree(triage.Head).Dir, s.ws.Tree(triage.Base).Dir}); err != nil {
+			return fmt.Errorf("%s: %w", s.cfg.At(fmt.Sprintf("suites[%d].seams", i)), err)
+		}
 		s.suites = append(s.suites, su)
 	}
 	return nil

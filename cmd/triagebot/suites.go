@@ -10,6 +10,7 @@ import (
 	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/framework/gotest"
+	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -22,6 +23,8 @@ type suite struct {
 	typed bool
 	// ready is set once its tools are found and its trees have what it needs.
 	ready bool
+	// seams are the declared ones.
+	seams []lag.Seam
 	// env is the clean environment of its processes.
 	env []string
 }

@@ -50,6 +50,10 @@ type Suite struct {
 	Setup [][]string
 	// PassEnv is as in [Config], for this suite only.
 	PassEnv []string
+	// Seams are places that the project knows to be raced, as they were written:
+	// options of its own such as "--dispatch-lag={seconds}", and functions such as
+	// "package.module:Class.method".
+	Seams []string
 }
 
 // The values of FailOn.

@@ -31,6 +31,9 @@ suites:
       - go generate ./...
       - [make, "one two"]
     pass-env: CGO_ENABLED,GOFLAGS
+    seams:
+      - --dispatch-lag={seconds}
+      - example.com/app/store:Registry.Register
   - name: script
     command: ["sh", "-c", "echo $HOME | cat", 8, true]
     setup: ./prepare.sh --fast
@@ -45,7 +48,8 @@ func TestAWholeFile(t *testing.T) {
 		FailOn: FailOnIntroduced, PassEnv: []string{"DATABASE_URL", "LANG"},
 		Suites: []Suite{
 			{Name: "go", Dir: "services/api", Framework: "gotest", Command: []string{"go", "test", "-race", "-run", "Test A", "-tags=a b", "./..."},
-				Setup: [][]string{{"go", "generate", "./..."}, {"make", "one two"}}, PassEnv: []string{"CGO_ENABLED", "GOFLAGS"}},
+				Setup: [][]string{{"go", "generate", "./..."}, {"make", "one two"}}, PassEnv: []string{"CGO_ENABLED", "GOFLAGS"},
+				Seams: []string{"--dispatch-lag={seconds}", "example.com/app/store:Registry.Register"}},
 			{Name: "script", Dir: ".", Command: []string{"sh", "-c", "echo $HOME | cat", "8", "true"}, Setup: [][]string{{"./prepare.sh", "--fast"}}},
 		}}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -105,6 +109,13 @@ func TestFaultsAreLocated(t *testing.T) {
 		{"keys for command", "suites:\n- name: a\n  command: {a: b}\n", "t.yml:3:12: suites[0].command: want a command line or a list of words, found keys and values"},
 		{"setup of words", "suites:\n- name: a\n  setup: [go, mod, download]\n", `t.yml:3:10: suites[0].setup: these are 3 commands of one word each; one command is [[go, mod, download]] or "go mod download"`},
 		{"setup with shell", "suites:\n- name: a\n  setup:\n  - make\n  - a && b\n", `t.yml:5:5: setup: '&' is a second command only to a shell`},
+		{"seam without a dose", "suites:\n- name: a\n  seams: [--lag]\n", `t.yml:3:11: seams: the option "--lag" wants {seconds} or {ms} in it once, as in --dispatch-lag={seconds}`},
+		{"seam with two doses", "suites:\n- name: a\n  seams:\n  - x.y:f\n  - --lag={ms}{seconds}\n", `t.yml:5:5: seams: the option "--lag={ms}{seconds}" wants {seconds} or {ms} in it once`},
+		{"seam of two words", "suites:\n- name: a\n  seams:\n  - --lag {ms}\n", `t.yml:4:5: seams: the option "--lag {ms}" is more than one word: join its value with =`},
+		{"seam that is no option", "suites:\n- name: a\n  seams:\n  - lag={ms}\n", `t.yml:4:5: seams: "lag={ms}" has a dose, and so is an option, but does not begin with a dash`},
+		{"seam without a function", "suites:\n- name: a\n  seams: [the_loop.sessions]\n", `t.yml:3:11: seams: "the_loop.sessions" is neither an option such as --dispatch-lag={seconds} nor a function such as package.module:Class.method`},
+		{"seam twice", "suites:\n- name: a\n  seams: [a.b:c, a.b:c]\n", `t.yml:3:18: seams: "a.b:c" is there twice`},
+		{"seams as keys", "suites:\n- name: a\n  seams: {a: b}\n", `t.yml:3:10: suites[0].seams: want a list of options and functions, found keys and values`},
 		{"setup as keys", "suites:\n- name: a\n  setup: {a: b}\n", "t.yml:3:10: suites[0].setup: want a list of commands, found keys and values"},
 		{"quote left open", "suites:\n- name: a\n  command: sh -c 'x\n", "t.yml:3:12: suites[0].command: a single quote is not closed"},
 		{"zero byte", "suites:\n- name: a\n  command: [\"a\\0b\"]\n", "t.yml:3:12: suites[0].command: the word"},

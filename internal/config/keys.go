@@ -58,6 +58,7 @@ var suiteKeys = []Key{
 	{Name: "command", Type: "words or a list of them", Doc: "Runs the whole suite. It never goes through a shell."},
 	{Name: "setup", Type: "list of commands", Doc: "Run once on each of the two trees before the first test."},
 	{Name: "pass-env", Type: "list of names", Doc: "Variables that the tests of this suite get."},
+	{Name: "seams", Type: "list of options and functions", Doc: "What is delayed first: options of the project's own such as --dispatch-lag={seconds}, and functions such as package.module:Class.method."},
 }
 
 // Keys is the table of the keys at the top of the file, for flags and documents.

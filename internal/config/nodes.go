@@ -132,6 +132,9 @@ func (l *loader) suiteKey(s *Suite, k Key, value ast.Node) (err error) {
 	case "setup":
 		s.Setup, err = l.setup(value)
 		return err
+	case "seams":
+		s.Seams, err = l.seams(value)
+		return err
 	}
 	var text string
 	if k.Name == "pass-env" {
@@ -192,6 +195,32 @@ func (l *loader) setup(n ast.Node) ([][]string, error) {
 			return nil, l.errorf(item, "setup: %v", err)
 		}
 		out = append(out, c)
+	}
+	return out, nil
+}
+
+// seams are a list of seams, or one.
+func (l *loader) seams(n ast.Node) ([]string, error) {
+	if one, err := l.scalar(n, ast.StringType); err == nil {
+		return []string{one}, seam(one)
+	}
+	items, err := l.items(n)
+	if err != nil || len(items) == 0 {
+		return nil, fmt.Errorf("want a list of options and functions, found %s", found(n))
+	}
+	var out []string
+	for _, item := range items {
+		text, err := l.scalar(item, ast.StringType)
+		if err != nil {
+			return nil, l.errorf(item, "seams: want an option or a function, found %s", found(item))
+		}
+		if err := seam(text); err != nil {
+			return nil, l.errorf(item, "seams: %v", err)
+		}
+		if slices.Contains(out, text) {
+			return nil, l.errorf(item, "seams: %s is there twice", quoted(text))
+		}
+		out = append(out, text)
 	}
 	return out, nil
 }

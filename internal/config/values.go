@@ -184,6 +184,29 @@ func directory(s string) (string, error) {
 	return clean, nil
 }
 
+// seamPlace is a function in a module, file or package: "a.b:C.m", "src/a.ts:f".
+var seamPlace = regexp.MustCompile(`^[^\s:-][^\s:]*:[\pL_$][\pL\pN_$.]*$`)
+
+// seam checks one declared seam: an option with one dose in it, or a function.
+func seam(s string) error {
+	doses := strings.Count(s, "{seconds}") + strings.Count(s, "{ms}")
+	switch {
+	case len(s) > maxWord || strings.ContainsAny(s, "\x00\n"):
+		return fmt.Errorf("%s is too long, or has a line end", quoted(s))
+	case strings.HasPrefix(s, "-") && doses != 1:
+		return fmt.Errorf("the option %s wants {seconds} or {ms} in it once, as in --dispatch-lag={seconds}", quoted(s))
+	case strings.HasPrefix(s, "-") && strings.ContainsAny(s, " \t"):
+		return fmt.Errorf("the option %s is more than one word: join its value with =", quoted(s))
+	case strings.HasPrefix(s, "-"):
+		return nil
+	case doses > 0:
+		return fmt.Errorf("%s has a dose, and so is an option, but does not begin with a dash", quoted(s))
+	case !seamPlace.MatchString(s):
+		return fmt.Errorf("%s is neither an option such as --dispatch-lag={seconds} nor a function such as package.module:Class.method", quoted(s))
+	}
+	return nil
+}
+
 // argv checks the words of a command.
 func argv(words []string) ([]string, error) {
 	switch {

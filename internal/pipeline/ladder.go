@@ -54,7 +54,7 @@ func (c *check) addSingles(t *target, next string) bool {
 func (c *check) dropIdle(t *target, rung string, tr triage.Trial) {
 	p := c.plans[rung]
 	at := slices.Index(t.c.Rungs, rung)
-	if at < 0 || p.Role != triage.RoleWorker || !slices.Contains(p.Kinds, triage.KindCall) || tr.Outcome != triage.Pass || tr.DecisionCount > 0 {
+	if at < 0 || len(p.Sites) > 0 || p.Role != triage.RoleWorker || !slices.Contains(p.Kinds, triage.KindCall) || tr.Outcome != triage.Pass || tr.DecisionCount > 0 {
 		return
 	}
 	rest := slices.DeleteFunc(slices.Clone(t.c.Rungs[at+1:]), func(id string) bool {

@@ -115,6 +115,9 @@ func (c *check) rungs(t triage.Target) []string {
 	if c.in.Explain == nil || t.IsCommand() {
 		return nil
 	}
+	if own, ok := c.in.Report.Plan.Ladders[triage.LadderOf(t.Framework, t.Suite)]; ok {
+		return own
+	}
 	return c.in.Report.Plan.Ladders[t.Framework]
 }
 

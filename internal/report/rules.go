@@ -100,7 +100,7 @@ var closed = map[reflect.Type][]string{
 	reflect.TypeFor[triage.CauseKind](): strs(triage.CauseRace, triage.CauseFixedSleep, triage.CauseTimeBudget,
 		triage.CauseUnstable, triage.CauseLateWriter, triage.CauseSlowMachine),
 	reflect.TypeFor[triage.Kind](): strs(triage.KindDouble, triage.KindReturn, triage.KindCall, triage.KindStart,
-		triage.KindWake, triage.KindSignal, triage.KindStep, triage.KindCleanup, triage.KindTimeout, triage.KindSleep),
+		triage.KindWake, triage.KindSignal, triage.KindStep, triage.KindCleanup, triage.KindDeclared, triage.KindTimeout, triage.KindSleep),
 }
 
 // names collects the names of an enumeration up to the first value without one.

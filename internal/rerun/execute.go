@@ -45,7 +45,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	defer RemoveAll(m.dir)
 	spec := triage.RunSpec{
 		Prepared: p, Tree: r.cfg.Trees[t.Arm.Side], Target: t.Target, Scope: t.Arm.Scope,
-		Seed: t.Seed, With: t.With, Timeout: r.limit(), Detector: t.Arm.Detector,
+		Seed: t.Seed, With: t.With, Args: lag.Options(plan), Timeout: r.limit(), Detector: t.Arm.Detector,
 	}
 	env, err := trialEnv(m, plan)
 	if err != nil {
@@ -87,6 +87,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	if err := r.readDecisions(&t, plan, m); err != nil {
 		return t, err
 	}
+	r.noteOptions(&t, plan)
 	t.Leftovers = append(t.Leftovers, leftFiles(m.tmp())...)
 	return t, nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -163,7 +164,7 @@ func (r *Runner) run(ctx context.Context, req triage.Request, plan *triage.LagPl
 // instrumented reports whether a plan needs the instrumented copy. A plan that
 // only slows the machine runs the ordinary binary.
 func instrumented(p *triage.LagPlan) bool {
-	return p != nil && (len(p.Kinds) > 0 || len(p.Decisions) > 0 || p.CleanupMS > 0 || p.Stretch.Timeouts > 1 || p.Stretch.Sleeps > 1)
+	return p != nil && (len(p.Kinds) > 0 || len(p.Decisions) > len(lag.Options(p)) || p.CleanupMS > 0 || p.Stretch.Timeouts > 1 || p.Stretch.Sleeps > 1)
 }
 
 func invalid(t triage.Trial, note string) triage.Trial {

@@ -69,6 +69,8 @@ type RunSpec struct {
 	// With, in the package's company, are the only tests to run before the
 	// target, in this order; nil for all of the package.
 	With []string
+	// Args are options of the project's own, given to the framework's command.
+	Args []string
 	// Timeout is the trial's cap; the framework's own timeout is set a little
 	// below it so that the framework can still say which test hung.
 	Timeout  time.Duration

@@ -27,6 +27,10 @@ const (
 	KindStep Kind = "step"
 	// KindCleanup: while a test's temporary directory is removed.
 	KindCleanup Kind = "cleanup"
+	// KindDeclared: an option of the project's own that delays something (a
+	// declared seam). The site is the option as it is declared, and the dose is
+	// put into it; no engine is needed for it.
+	KindDeclared Kind = "declared"
 	// KindTimeout marks a clock that bounds a wait. It is stretched, never delayed.
 	KindTimeout Kind = "timeout"
 	// KindSleep marks a sleep outside loops. It is stretched, never delayed.
@@ -95,6 +99,9 @@ type LagPlan struct {
 	// Kinds are the kinds of sites that are delayed.
 	Kinds []Kind `json:"kinds,omitempty"`
 	// Sites limits the plan to these site ids; empty means every site of Kinds.
+	// "file:function" stands for all sites of a function, "folder/:function" for
+	// those of the functions of that name in any file of a folder; a Go method is
+	// written without the brackets and star of its receiver.
 	Sites []string `json:"sites,omitempty"`
 	// TestSites also delays the sites that stand in test code.
 	TestSites bool `json:"test_sites,omitempty"`

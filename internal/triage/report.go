@@ -58,6 +58,9 @@ type Rev struct {
 	Unbuildable string `json:"unbuildable,omitempty"`
 }
 
+// LadderOf is the key of a suite's own ladder in [Plan.Ladders].
+func LadderOf(framework, suite string) string { return framework + " of " + suite }
+
 // Plan is what was to be done, and the limits it was done under.
 type Plan struct {
 	Created time.Time `json:"created"`
@@ -76,6 +79,7 @@ type Plan struct {
 	Detectors map[string]string `json:"detectors,omitempty"`
 	// Ladders lists for each framework the ids of its lag plans in the order they
 	// are tried; a framework that lag is not to be had for, or off for, has none.
+	// A suite that declares seams has its own, by [LadderOf].
 	Ladders map[string][]string `json:"ladders,omitempty"`
 	// LagPlans has every plan that a trial names, by id.
 	LagPlans map[string]LagPlan `json:"lag_plans,omitempty"`

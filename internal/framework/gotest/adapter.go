@@ -69,7 +69,7 @@ func (a Adapter) Command(s triage.RunSpec) triage.Command {
 	} else {
 		argv = append(argv, a.company(s.Seed)...)
 	}
-	argv = append(argv, a.TestFlags...)
+	argv = append(append(argv, a.TestFlags...), s.Args...)
 	if len(a.TestArgs) > 0 {
 		argv = append(argv, a.TestArgs...)
 	}

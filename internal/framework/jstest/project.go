@@ -303,7 +303,7 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	}
 	c.Argv = append(c.Argv, d.Arguments(t)...)
 	if d.Package != "" {
-		c.Argv = append(c.Argv, p.Args...)
+		c.Argv = append(append(c.Argv, p.Args...), r.Args...)
 	}
 	return c
 }

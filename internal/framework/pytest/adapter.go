@@ -195,14 +195,14 @@ func (a Adapter) Command(r triage.RunSpec) triage.Command {
 	ours := a.ourArgs(r)
 	if r.Scope == triage.InSuite && len(a.SuiteCommand) > 0 {
 		c.Argv = a.SuiteCommand
-		c.Env = append(c.Env, "PYTEST_ADDOPTS="+strings.TrimSpace(strings.Join(ours, " ")+" "+lookup(a.Env, "PYTEST_ADDOPTS")))
+		c.Env = append(c.Env, "PYTEST_ADDOPTS="+strings.TrimSpace(strings.Join(append(ours, r.Args...), " ")+" "+lookup(a.Env, "PYTEST_ADDOPTS")))
 		return c
 	}
 	c.Argv = append([]string{r.Prepared.Bin, "-m", "pytest"}, ours...)
 	if r.Prepared.Bin == "" {
 		c.Argv[0] = a.named(r.Tree)
 	}
-	c.Argv = append(c.Argv, a.Args...)
+	c.Argv = append(append(c.Argv, a.Args...), r.Args...)
 	if r.Scope != triage.InSuite && r.Target.Package != "" {
 		if r.Scope == triage.InPackage && r.With != nil {
 			for _, test := range r.With {
