@@ -21,7 +21,11 @@ func (v *view) emptyArm(a *arm) decision {
 	if a.note != "" {
 		text += ": " + a.note
 	}
-	return v.inconclusive(bound(text), "an environment in which the test runs on "+a.Arm.Side.String(), a.emptyReason())
+	settle := "an environment in which the test runs on " + a.Arm.Side.String()
+	if a.emptyReason() == triage.ReasonContaminated {
+		settle = "a set-up command that installs the project anew in each tree"
+	}
+	return v.inconclusive(bound(text), settle, a.emptyReason())
 }
 
 func (v *view) sharedEnvironment(p pair) decision {

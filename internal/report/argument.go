@@ -23,7 +23,7 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 		why = append(why, say("That test is ", name(titles[*v.SameAs]), "."))
 	}
 	if w.failure.Ledger {
-		why = append(why, say(onLedger))
+		why = append(why, say(onLedgerOf(r)))
 	}
 	out := []section{{title: "Why", lines: append(why, counts(r, w)...)}}
 	add := func(title string, lines ...prose) {

@@ -76,6 +76,14 @@ func sweepWhy(v triage.Verdict) []prose {
 	return why
 }
 
+// onLedgerOf is what is said of a test on the ledger.
+func onLedgerOf(r triage.Report) string {
+	if r.Sweep == nil {
+		return onLedger
+	}
+	return "It is on the ledger of known reds; it is measured and judged all the same."
+}
+
 // sweepHeadline is what people need first of a sweep. It holds no string of the report.
 func sweepHeadline(r triage.Report) string {
 	var n [len(findingLabels)]int
