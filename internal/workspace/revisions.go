@@ -70,12 +70,14 @@ func (w *Workspace) chooseBase(ctx context.Context, head triage.Rev, base *triag
 	if err != nil {
 		return err
 	}
-	if len(parents) > 1 && !w.mergedBack(ctx, parents) {
-		base.SHA, base.Ref = parents[0], "first parent"
-		return w.need(ctx, base.SHA)
-	}
-	up, err := w.upstream(ctx, head.SHA)
-	if err != nil {
+	var up branch
+	if len(parents) > 1 {
+		var back bool
+		if up, back = w.mergedBack(ctx, head.SHA, parents); !back {
+			base.SHA, base.Ref = parents[0], "first parent"
+			return w.need(ctx, base.SHA)
+		}
+	} else if up, err = w.upstream(ctx, head.SHA); err != nil {
 		return err
 	}
 	base.Ref = "merge base with " + up.name
@@ -84,25 +86,26 @@ func (w *Workspace) chooseBase(ctx context.Context, head triage.Rev, base *triag
 }
 
 // mergedBack tells a branch that has just taken in the upstream from the merge
-// commit that CI makes. CI checks its commit out detached. On a branch, a merge
-// whose first parent is not in the upstream while another one is brings the
-// upstream in, and its first parent is the branch's own last state, no base.
-func (w *Workspace) mergedBack(ctx context.Context, parents []string) bool {
-	if w.opt.Head != "" {
-		return false
+// commit that CI makes: its first parent is not in the upstream while another one
+// is. That parent is the branch's own last state, and no base: what the branch
+// broke is broken there too. CI may check out such a branch detached, so that
+// only GitHub's own words tell its merge for sure. It returns the upstream too.
+func (w *Workspace) mergedBack(ctx context.Context, head string, parents []string) (up branch, back bool) {
+	subject, err := w.git.line(ctx, "show", "--no-patch", "--format=%s", head)
+	if err == nil && len(parents) == 2 && subject == "Merge "+parents[1]+" into "+parents[0] {
+		return up, false
 	}
-	if _, err := w.git.out(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil {
-		return false
-	}
-	up, err := w.upstream(ctx, "")
-	if err != nil {
-		return false
+	if up, err = w.upstream(ctx, ""); err != nil {
+		return up, false
 	}
 	in := func(sha string) bool {
-		_, err := w.git.out(ctx, "merge-base", "--is-ancestor", sha, up.sha)
-		return err == nil
+		if w.need(ctx, sha) != nil {
+			return false
+		}
+		base, err := w.mergeBase(ctx, sha, up) // gets what a shallow clone lacks
+		return err == nil && base == sha
 	}
-	return !in(parents[0]) && slices.ContainsFunc(parents[1:], in)
+	return up, !in(parents[0]) && slices.ContainsFunc(parents[1:], in)
 }
 
 // parents reads the commit itself: a shallow clone pretends that there are none.

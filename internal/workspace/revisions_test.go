@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,6 +43,45 @@ func TestBranchThatTookInTheUpstreamIsComparedWithIt(t *testing.T) {
 	r.git("checkout", "-q", "feature")
 	r.git("merge", "-q", "--no-ff", "-m", "take in main", "main")
 	r.wantRevs(r.open(r.options()), r.git("rev-parse", "HEAD"), main, "merge base with main")
+}
+
+// As actions/checkout does with ref: the head of the pull request.
+func TestDetachedBranchThatTookInTheUpstreamIsComparedWithIt(t *testing.T) {
+	r := linear(t, 1)
+	r.git("checkout", "-q", "-b", "feature")
+	r.commit("g", "1")
+	r.git("checkout", "-q", "main")
+	main := r.commit("h", "1")
+	r.git("checkout", "-q", "feature")
+	r.git("merge", "-q", "--no-ff", "-m", "take in main", "main")
+	head := r.git("rev-parse", "HEAD")
+	r.git("checkout", "-q", "main")
+	r.commit("i", "1") // main has gone on
+	r.git("checkout", "-q", "--detach", head)
+	r.wantRevs(r.open(r.options()), head, main, "merge base with main")
+	r.git("checkout", "-q", "main")
+	o := r.options()
+	o.Head = head
+	r.wantRevs(r.open(o), head, main, "merge base with main")
+
+	c := &repo{t, filepath.Join(t.TempDir(), "ci")}
+	r.git("init", "-q", c.dir)
+	c.git("remote", "add", "origin", "file://"+r.dir)
+	c.git("fetch", "-q", "--no-tags", "--depth=1", "origin", head)
+	c.git("checkout", "-q", "--detach", head)
+	c.wantRevs(c.open(c.options()), head, main, "merge base with origin/main")
+}
+
+// A pull request that brings main back into a release: the words of GitHub's
+// merge tell it.
+func TestGitHubsMergeOfTheUpstreamIntoAReleaseHasItsFirstParent(t *testing.T) {
+	r := linear(t, 2)
+	main := r.git("rev-parse", "HEAD")
+	r.git("checkout", "-q", "-b", "release", "HEAD~1")
+	release := r.commit("r", "1")
+	r.git("checkout", "-q", "--detach")
+	r.git("merge", "-q", "--no-ff", "-m", "Merge "+main+" into "+release, main)
+	r.wantRevs(r.open(r.options()), r.git("rev-parse", "HEAD"), release, "first parent")
 }
 
 func TestBaseIsTheMergeBaseWithTheUpstream(t *testing.T) {
