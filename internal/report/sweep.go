@@ -196,3 +196,17 @@ func SweepFindings(r triage.Report) int {
 	}
 	return n
 }
+
+// SweepEvidence is what a tracking issue is closed with: how much was run, and how
+// rare a failure can still be.
+func SweepEvidence(r triage.Report) string {
+	if r.Sweep == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("**" + sweepHeadline(r) + "**\n\n")
+	for _, p := range sweepFooter(r) {
+		b.WriteString("- " + mdProse(p) + "\n")
+	}
+	return b.String()
+}
