@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -69,7 +70,11 @@ func (a *actionRun) prepare(ctx context.Context, c *child, mode string) error {
 		in = in.without("reports", "logs", "tests", "command")
 	}
 	if in["base"] == "" && in["head"] == "" {
-		in = in.with("base", baseOf(a.event, mode))
+		base := baseOf(a.event, mode)
+		if base == "" {
+			base = a.leftAt(ctx, c)
+		}
+		in = in.with("base", base)
 	}
 	var words []string
 	if in["command"] != "" {
@@ -123,6 +128,45 @@ func baseOf(ev gh.Event, mode string) string {
 		return beforeHead
 	}
 	return ""
+}
+
+// leftAt is where the pull request left its base branch, when its own head is
+// checked out and not GitHub's merge of it: git knows neither the branch that it
+// is for, nor whether a merge is one of the author's. Empty leaves it to git.
+func (a *actionRun) leftAt(ctx context.Context, c *child) string {
+	pull := a.event.Pull
+	if pull == nil || c.checkedOut() != pull.Head.SHA {
+		return ""
+	}
+	g, err := a.client()
+	if err != nil {
+		return "" // without a token there is nobody to ask
+	}
+	base, err := g.MergeBase(ctx, pull.Base.SHA, pull.Head.SHA)
+	if err != nil {
+		a.annotate(gh.Warning, "GitHub did not tell where the pull request left its base, so it is looked for in the checkout: "+err.Error())
+		return ""
+	}
+	return base
+}
+
+// checkedOut is the commit of a detached checkout, empty when it is another or
+// cannot be told.
+func (c *child) checkedOut() string {
+	top, err := c.top()
+	if err != nil {
+		return ""
+	}
+	from, err := os.OpenRoot(filepath.Join(top, ".git"))
+	if err != nil {
+		return ""
+	}
+	defer from.Close()
+	head, err := readSmall(from, "HEAD")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(head)
 }
 
 // accepted is the /triage that started this attempt, if one did.

@@ -112,3 +112,30 @@ func TestSecret(t *testing.T) {
 		t.Errorf("the output is not there at all:\n%s", files)
 	}
 }
+
+// actions/checkout with ref: the pull request's head, whose author has merged main,
+// or another branch, into it: the first parent is the author's own work.
+func TestActionTakesNoMergeOfTheAuthorsForThatOfGitHub(t *testing.T) {
+	for name, merge := range map[string]string{
+		"main":           "git merge -q --no-ff -m taken main",
+		"another branch": "git checkout -q -b other main~1; echo x > x; git add -A; git commit -q -m x; git checkout -q fix; git merge -q --no-ff -m taken other",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, appArchive)
+			base := l.sh("cd repo; git rev-parse main")
+			l.sh("cd repo; git checkout -q fix; " + merge + "; git update-ref refs/remotes/origin/main main; git checkout -q --detach")
+			head := l.sh("cd repo; git rev-parse HEAD")
+			l.server.Update(func(st *ghtest.State) {
+				st.Pulls[0].Head.SHA = head
+				st.Commits = append(st.Commits, ghtest.Commit{SHA: head, Parents: []string{l.head, base}})
+			})
+			l.pullEvent(7)
+			l.red()
+			s := l.act("INPUT_REPORTS=test.json")
+			s.want(exitOK, "verdict=yours", "regressions=2")
+			if r := l.report(); r.Check.Base.SHA != base {
+				t.Errorf("base is %+v, want %s", r.Check.Base, base)
+			}
+		})
+	}
+}
