@@ -109,6 +109,10 @@ func (a *actionRun) dispatch(ctx context.Context) error {
 		return a.measure(ctx, mode)
 	case modePublish:
 		return a.publish(ctx)
+	case modePlan:
+		return a.plan(ctx)
+	case modeMerge:
+		return a.merge(ctx)
 	}
 	return a.command(ctx)
 }
@@ -116,7 +120,7 @@ func (a *actionRun) dispatch(ctx context.Context) error {
 // check refuses inputs that are wrong in themselves, before anything is done.
 func (a *actionRun) check() error {
 	for name, allowed := range map[string][]string{
-		"mode":       {modeAuto, modeMeasure, modePublish, modeCommand, modeSweep},
+		"mode":       {modeAuto, modeMeasure, modePublish, modeCommand, modeSweep, modePlan, modeMerge},
 		"comment":    {commentAuto, commentAlways, commentOff},
 		"dry-run":    {"true", "false"},
 		"permission": {"triage", "write", "maintain", "admin"},

@@ -33,6 +33,11 @@ func (c *child) handOver(ctx context.Context, in inputs) ([]string, error) {
 		}
 		in = in.with(name, strings.Join(copies, "\n"))
 	}
+	past, err := c.copyHistory(in["history"])
+	if err != nil {
+		return nil, err
+	}
+	in = in.with("history", past)
 	top, err := c.top()
 	if err != nil {
 		return nil, err
@@ -89,6 +94,9 @@ func (c *child) copyFiles(input string, globs []string) ([]string, error) {
 	return out, nil
 }
 
+// errNoFile: a pattern matches nothing.
+var errNoFile = errors.New("no such file in the workspace")
+
 // glob finds files relative to the workspace; a pattern is relative to the
 // working directory.
 func (c *child) glob(root *os.Root, pattern string) ([]string, error) {
@@ -117,7 +125,7 @@ func (c *child) glob(root *os.Root, pattern string) ([]string, error) {
 		return err == nil && slices.Contains(strings.Split(real, string(filepath.Separator)), ".git")
 	})
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%q: no such file in the workspace", pattern)
+		return nil, fmt.Errorf("%q: %w", pattern, errNoFile)
 	}
 	return found, nil
 }

@@ -47,9 +47,15 @@ const (
 	modePublish = "publish"
 	modeCommand = "command"
 	modeSweep   = "sweep"
+	modePlan    = "plan"
+	modeMerge   = "merge"
 )
 
-var measuring = []string{modeMeasure, modeSweep}
+var (
+	measuring = []string{modeMeasure, modeSweep}
+	planning  = append(slices.Clone(measuring), modePlan)
+	saving    = append(slices.Clone(measuring), modeMerge)
+)
 
 // inputTable is the one list of inputs: first those of the action itself, then
 // one for each key of the configuration that can be given as a flag.
@@ -63,13 +69,17 @@ func inputTable() []inputRow {
 		if k.Default != "" {
 			doc = strings.TrimSuffix(doc, ".") + " (" + k.Default + " when neither this nor the configuration file has it)."
 		}
-		table = append(table, inputRow{Name: k.Name, Flag: k.Name, Key: k.Name, Modes: measuring, Doc: doc})
+		modes := measuring
+		if k.Name == "fail-on" {
+			modes = saving
+		}
+		table = append(table, inputRow{Name: k.Name, Flag: k.Name, Key: k.Name, Modes: modes, Doc: doc})
 	}
 	return table
 }
 
 var generalInputs = []inputRow{
-	{Name: "mode", Default: modeAuto, Doc: "What to do: auto (by the event), measure, publish, command or sweep."},
+	{Name: "mode", Default: modeAuto, Doc: "What to do: auto (by the event), measure, publish, command, sweep, plan or merge."},
 	{Name: "token", Default: "${{ github.token }}", Secret: true, Doc: "Token for the API. Tests never see it. docs/permissions.md says what each mode needs."},
 	{Name: "app-id", Doc: "Id of a GitHub App to speak as, instead of the token."},
 	{Name: "app-key", Secret: true, Doc: "Private key of that App, in PEM."},
@@ -82,19 +92,21 @@ var generalInputs = []inputRow{
 
 var measureInputs = []inputRow{
 	{Name: "command", Modes: measuring, Doc: "Command that runs the tests, without a shell; when it is red its reds are triaged at once."},
-	{Name: "reports", Flag: "report", List: true, Modes: measuring, Doc: "Test reports of the red run, one glob a line: go test -json or JUnit XML."},
-	{Name: "logs", Flag: "log", List: true, Modes: measuring, Doc: "Raw logs of the red run, one file a line."},
+	{Name: "reports", Flag: "report", List: true, Modes: append(slices.Clone(planning), modeMerge), Doc: "Test reports of the red run, one glob a line: go test -json or JUnit XML. For merge, the report.json of each shard."},
+	{Name: "logs", Flag: "log", List: true, Modes: planning, Doc: "Raw logs of the red run, one file a line."},
 	{Name: "tests", Flag: "test", List: true, Modes: measuring, Doc: "Failing tests by name, one a line."},
 	{Name: "log-jobs", Default: "", Modes: measuring, Doc: "Jobs of this run whose logs are read when no report, log, test or command is given, one name a line; a name ends in * for all that begin so. Without it all failed jobs."},
 	{Name: "head", Flag: "head", Modes: measuring, Doc: "The red revision; without it what is checked out."},
 	{Name: "base", Flag: "base", Modes: measuring, Doc: "The revision without the change; without it the first parent of a merge, or the merge base."},
 	{Name: "suite", Flag: "suite", Modes: measuring, Doc: "The suite of the configuration to triage."},
 	{Name: "shard", Flag: "shard", Modes: measuring, Doc: "Measure one part of the failing tests only, INDEX/SHARDS, for the legs of a matrix."},
+	{Name: "shards", Modes: []string{modePlan}, Doc: "How many machines share the check; the output matrix has one entry for each."},
+	{Name: "history", Flag: "history", Modes: planning, Doc: "Folder in the workspace with earlier reports: a prior that is printed, and the durations that a plan goes by. Every leg of a matrix needs the same."},
 	{Name: "setup", Flag: "setup", List: true, Modes: measuring, Doc: "Commands that make a fresh tree ready, one a line, run on both sides without a shell."},
-	{Name: "out", Default: defaultOut, Modes: measuring, Doc: "Folder in the workspace for report.json and its pages; upload it as an artifact."},
-	{Name: "working-directory", Default: ".", Modes: measuring, Doc: "The git repository, or a folder of it, in the workspace."},
+	{Name: "out", Default: defaultOut, Modes: saving, Doc: "Folder in the workspace for report.json and its pages; upload it as an artifact."},
+	{Name: "working-directory", Default: ".", Modes: append(slices.Clone(planning), modeMerge), Doc: "The git repository, or a folder of it, in the workspace."},
 	{Name: "test-user", Default: "auto", Modes: measuring, Doc: "User that tests run as when the action runs as root, a name or UID:GID; auto takes triage or, without such a user, 65534; none stays root."},
-	{Name: "comment", Default: "auto", Modes: []string{modeMeasure, modePublish, modeSweep}, Doc: "auto: comment on the pull request when the token may, else only the job summary; always: that it may not is an error; off: never."},
+	{Name: "comment", Default: "auto", Modes: []string{modeMeasure, modePublish, modeSweep, modeMerge}, Doc: "auto: comment on the pull request when the token may, else only the job summary; always: that it may not is an error; off: never."},
 }
 
 var publishInputs = []inputRow{
@@ -122,6 +134,7 @@ var outputTable = []outputRow{
 	{"artifact-path", "Folder of report-path."},
 	{"comment-url", "Address of the comment, empty when there is none."},
 	{"should-fail", "true when a verdict hits fail-on."},
+	{outputMatrix, "The matrix of the machines that share a check, as JSON for fromJSON; of the mode plan only."},
 }
 
 // inputEnv are the variables that hold an input: the runner keeps hyphens, which

@@ -104,7 +104,7 @@ func TestOneWordForAllVerdicts(t *testing.T) {
 func TestThePageOfPermissionsHasEveryMode(t *testing.T) {
 	page, err := os.ReadFile("../../docs/permissions.md")
 	must(t, err)
-	for _, mode := range []string{modeMeasure, modePublish, modeCommand, modeSweep} {
+	for _, mode := range []string{modeMeasure, modePublish, modeCommand, modeSweep, modePlan, modeMerge} {
 		if !strings.Contains(string(page), "| `"+mode+"`") {
 			t.Errorf("the table has no row for %s", mode)
 		}

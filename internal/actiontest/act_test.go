@@ -34,6 +34,8 @@ type stage struct {
 	dir       string // all that act and the workflows write
 	artifacts string
 	attempt   int
+	// lost is the artifact that never arrives.
+	lost string
 }
 
 func newStage(t *testing.T) *stage {
@@ -59,7 +61,26 @@ runs:
   steps:
     - shell: bash
       env: {NAME: '${{ inputs.name }}', FROM: '${{ inputs.path }}'}
-      run: mkdir "$ARTIFACTS/$NAME" && cp -r "$FROM"/. "$ARTIFACTS/$NAME"
+      run: |
+        if [ "$NAME" = "$LOST" ]; then exit 0; fi # as if the machine had died
+        mkdir "$ARTIFACTS/$NAME"
+        if [ -d "$FROM" ]; then FROM=$FROM/.; fi
+        cp -r "$FROM" "$ARTIFACTS/$NAME"
+`)
+	write(t, filepath.Join(s.dir, "download-artifact", "action.yml"), `name: stub
+inputs:
+  name: {description: Name.}
+  pattern: {description: Names.}
+  path: {description: Folder., default: .}
+runs:
+  using: composite
+  steps:
+    - shell: bash
+      env: {NAME: '${{ inputs.name }}', PATTERN: '${{ inputs.pattern }}', TO: '${{ inputs.path }}'}
+      run: |
+        mkdir -p "$TO"
+        if [ -n "$NAME" ]; then cp -r "$ARTIFACTS/$NAME/." "$TO"; exit; fi
+        for dir in "$ARTIFACTS"/$PATTERN; do cp -r "$dir" "$TO"; done
 `)
 	return s
 }
@@ -110,8 +131,8 @@ func (s *stage) play(workflow, event string, payload []byte) (log string, green 
 	}
 	for name, value := range map[string]string{
 		"GITHUB_API_URL": s.fake.URL(), "GITHUB_RUN_ID": "42", "GITHUB_RUN_ATTEMPT": fmt.Sprint(s.attempt),
-		"ARTIFACTS": s.artifacts, "RUNNER_TEMP": filepath.Join(s.dir, "temp"),
-		"GOCACHE": goCache, "GOTOOLCHAIN": "local",
+		"ARTIFACTS": s.artifacts, "LOST": s.lost, "RUNNER_TEMP": filepath.Join(s.dir, "temp"),
+		"GOCACHE": goCache, "GOTOOLCHAIN": "local", "TRIAGEBOT_LOCK": filepath.Join(s.dir, "temp", "lock"),
 	} {
 		args = append(args, "--env", name+"="+value)
 	}
