@@ -90,9 +90,9 @@ func place(ctx context.Context, g GitHub, number int, t target, parts []report.P
 	}
 	key := Key(o.Check)
 	if some(parts) {
-		key += "/some"
+		key += "-some" // no name of a check has a hyphen in its key
 	}
-	own := key + "/" + o.Source.file()
+	own := key + "-of/" + o.Source.file()
 	old, mine := stands(all, login, key), stands(all, login, own)
 	// A green run corrects what its own workflow said, also of an older commit.
 	others := old.there && (old.head == t.sha || !red(parts)) && old.source.file() != "" && old.source.file() != o.Source.file()

@@ -53,6 +53,24 @@ func TestAReportOfNamedTestsDoesNotReplaceTheWhole(t *testing.T) {
 	}
 }
 
+// The comment of a check that is called so is another.
+func TestNamesOfChecksAreNotTakenForParts(t *testing.T) {
+	f := newFake(regression())
+	for _, check := range []string{"some", "-some", "-of/lint.yml", "lint.yml"} {
+		if _, err := FromRun(t.Context(), f, runID, Options{Check: check}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	named := flake()
+	named.Check.Source = "test"
+	f.artifacts = nil
+	f.add("triagebot-report", named)
+	f.publish(t)
+	if len(f.comments) != 5 {
+		t.Errorf("%d comments, want 5: %v", len(f.comments), f.comments)
+	}
+}
+
 func TestAnotherWorkflowTakesNothingAway(t *testing.T) {
 	f := newFake(regression())
 	f.publish(t)
