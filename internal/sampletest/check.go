@@ -137,6 +137,7 @@ func (w WantCause) check(c triage.Cause) []string {
 func (w WantSite) matches(s triage.Site) bool {
 	return (w.File == "" || w.File == s.File) &&
 		(w.Func == "" || w.Func == ownName(s.Func)) &&
+		(w.ID == "" || w.ID == s.ID) &&
 		strings.Contains(s.Text, w.Text)
 }
 

@@ -83,6 +83,8 @@ type WantSite struct {
 	File string `yaml:"file"`
 	Func string `yaml:"func"`
 	Text string `yaml:"text"`
+	// ID is the whole id of the site, for one that is no place in a file.
+	ID string `yaml:"id"`
 }
 
 // Fact is a statement about a tree that the framework's plain tool can prove.
