@@ -198,8 +198,7 @@ func TestActionStartsOnlyTheMeasuringJobAgain(t *testing.T) {
 	l.comments(7, 3)
 }
 
-// A sweep of main: green is quiet, and a red suite is measured against the
-// commit before.
+// A sweep of main: green is quiet, and what is red is broken on main, whoever broke it.
 func TestActionSweepsMain(t *testing.T) {
 	l := newLab(t, appArchive)
 	l.sh("cd repo; git checkout -q main")
@@ -208,7 +207,7 @@ func TestActionSweepsMain(t *testing.T) {
 	s.want(exitOK, "verdict=green")
 	l.sh("cd repo; git merge -q --ff-only " + l.merge)
 	s = l.act()
-	s.want(exitOK, "verdict=yours", "regressions=2")
+	s.want(exitOK, "verdict=not-yours", "broken-on-base=2")
 	if !strings.Contains(s.summary, "TestDouble") {
 		t.Errorf("the summary:\n%s", s.summary)
 	}
