@@ -184,7 +184,20 @@ func (d *diagnosis) suite(su *suite) []finding {
 	if len(su.Command) > 0 {
 		found += ", run by " + shellWords(su.Command)
 	}
-	return append([]finding{{what: "suite " + su.Name, found: found}}, su.lang.diagnose(d, su)...)
+	out := []finding{{what: "suite " + su.Name, found: found}}
+	if len(su.Seams) > 0 {
+		out = append(out, d.seams(su))
+	}
+	return append(out, su.lang.diagnose(d, su)...)
+}
+
+// seams looks for what the suite declares, here alone: what only base has is not
+// found. Those that are there come first among the rungs.
+func (d *diagnosis) seams(su *suite) finding {
+	if err := su.findSeams([]string{d.top}); err != nil {
+		return finding{"seams", err.Error(), "measure wants it on one of the two sides", true}
+	}
+	return finding{what: "seams", found: strings.Join(su.Seams, ", ")}
 }
 
 // shellWords is a command as it would be typed.

@@ -9,7 +9,7 @@ import (
 	"github.com/triagebot/triagebot/internal/framework/gotest"
 )
 
-func (g *goLanguage) diagnose(d *diagnosis, _ *suite) []finding {
+func (g *goLanguage) diagnose(d *diagnosis, su *suite) []finding {
 	version := d.goVersion()
 	if version.bad {
 		return []finding{version}
@@ -18,7 +18,7 @@ func (g *goLanguage) diagnose(d *diagnosis, _ *suite) []finding {
 	if runtime.GOOS != "linux" {
 		limits = "this engine is measured on Linux only"
 	}
-	return []finding{version, d.modules(), d.cgo(), d.race(), lagFinding("Go", goCapabilities(), limits)}
+	return []finding{version, d.modules(), d.cgo(), d.race(), lagFinding(su, "Go", goCapabilities(), limits)}
 }
 
 func (d *diagnosis) goVersion() finding {

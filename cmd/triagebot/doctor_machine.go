@@ -136,7 +136,8 @@ func (d *diagnosis) onPath(su *suite, tool string) bool {
 }
 
 // lagFinding lists the rungs of a lag engine, and what it cannot move.
-func lagFinding(engine string, c lag.Capabilities, limits string) finding {
+func lagFinding(su *suite, engine string, c lag.Capabilities, limits string) finding {
+	c.Seams = su.seams
 	plans, err := lag.Ladder(c, config.Defaults().Seed, "auto")
 	if err != nil {
 		return finding{"lag", err.Error(), "", true}

@@ -37,7 +37,7 @@ func (j *scriptLanguage) diagnose(d *diagnosis, su *suite) []finding {
 	if j.dialect.name != "nodetest" && (installed || len(pins) == 0) {
 		out = append(out, toolFinding(j.dialect.name, s.Tool, s.ToolProblem))
 	}
-	return append(out, d.pinned(su, pins, installed), lagFinding("Node", nodelag.Capabilities(), nodeLimits))
+	return append(out, d.pinned(su, pins, installed), lagFinding(su, "Node", nodelag.Capabilities(), nodeLimits))
 }
 
 // toolFinding is a tool's version, or what is wrong with it.

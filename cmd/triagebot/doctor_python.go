@@ -47,7 +47,7 @@ func (p *pythonLanguage) diagnose(d *diagnosis, su *suite) []finding {
 	out := []finding{{what: "Python", found: fmt.Sprintf("%s %s, %s", s.Implementation, s.Version, s.Python)}, pytestFinding(s)}
 	out = append(out, finding{what: "environment", found: environmentOf(s.Python, d.top)})
 	out = append(out, d.pinned(su, workspace.PythonPins(d.top, su.dir()), true))
-	return append(append(out, pluginFindings(s)...), pythonLag(s))
+	return append(append(out, pluginFindings(s)...), pythonLag(su, s))
 }
 
 func pytestFinding(s pytest.Survey) finding {
@@ -82,7 +82,7 @@ func pluginFindings(s pytest.Survey) []finding {
 }
 
 // pythonLag is the engine and what it does not move here.
-func pythonLag(s pytest.Survey) finding {
+func pythonLag(su *suite, s pytest.Survey) finding {
 	limits := []string{"not moved: waits in C extensions, threads that C started"}
 	for _, n := range unmoved {
 		if s.Packages[n.name] != "" {
@@ -95,7 +95,7 @@ func pythonLag(s pytest.Survey) finding {
 	if s.Implementation != "CPython" {
 		limits = append(limits, "the engine is made for CPython, and not measured on "+s.Implementation)
 	}
-	return lagFinding("Python", pylag.Capabilities(), strings.Join(limits, "; "))
+	return lagFinding(su, "Python", pylag.Capabilities(), strings.Join(limits, "; "))
 }
 
 // reAdvice begins the advice at the end of an error.

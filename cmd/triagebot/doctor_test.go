@@ -42,7 +42,7 @@ func TestWhatLagDoesNotMoveIsSaid(t *testing.T) {
 		"another Python":        {pytest.Survey{Implementation: "PyPy"}, "not measured on PyPy"},
 		"nothing of these":      {pytest.Survey{Implementation: "CPython"}, "threads that C started"},
 	} {
-		f := pythonLag(tc.s)
+		f := pythonLag(&suite{}, tc.s)
 		if f.bad || !strings.Contains(f.fix, tc.want) {
 			t.Errorf("%s: said %q, want %q in it", name, f.fix, tc.want)
 		}

@@ -96,9 +96,7 @@ func (f *measureFlags) check() error {
 			return errors.New("reading --shard: name the failing tests with --report, --log or --test: every machine must share out the same ones")
 		}
 	}
-	can := goCapabilities()
-	can.Seams = []lag.Seam{{Option: "-{ms}"}} // which there are is not known yet
-	if _, err := lag.Ladder(can, config.Defaults().Seed, f.settings.Lag); err != nil {
+	if _, err := lag.Ladder(goCapabilities(), config.Defaults().Seed, withoutDeclared(f.settings.Lag)); err != nil {
 		return fmt.Errorf("reading --lag: %w", err)
 	}
 	return nil

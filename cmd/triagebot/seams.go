@@ -37,6 +37,18 @@ func (su *suite) findSeams(trees []string) error {
 	return nil
 }
 
+// withoutDeclared leaves the rungs of declared seams out of a list: which there
+// are is known only once the configuration is read.
+func withoutDeclared(spec string) string {
+	var kept []string
+	for name := range strings.SplitSeq(spec, ",") {
+		if !strings.HasPrefix(strings.TrimSpace(name), "declared") {
+			kept = append(kept, name)
+		}
+	}
+	return strings.Join(kept, ",")
+}
+
 // filesIn are those of the candidates that one of the trees has, each once, and
 // as places of the function.
 func filesIn(trees, candidates []string, function string) []string {

@@ -27,6 +27,12 @@ test('ids do not depend on what a plan picks', () => {
   assert.deepEqual(ids('async function f() { await a(); await b(); await c() }', only), ['src/a.js:f:wake:2']);
 });
 
+test('a plan that names a function rewrites its sites only', () => {
+  const code = 'class A { async m() { await a(); setTimeout(b, 1) } async n() { await c() } }\nasync function m() { await d() }';
+  assert.deepEqual(ids(code, plan({ sites: ['src/a.js:A.m'] })), ['src/a.js:A.m:wake:1', 'src/a.js:A.m:start:1']);
+  assert.deepEqual(ids(code, plan({ sites: ['src/:m'] })), ['src/a.js:m:wake:1']);
+});
+
 test('awaits that await inside, imports and those of vite have no site', () => {
   assert.deepEqual(ids('await f(await g())'), ['src/a.js:<module>:wake:1']);
   assert.deepEqual(ids('await import("x"); const a = await __vi_import__("y")'), []);
