@@ -89,7 +89,7 @@ func checkLedger(c *cobra.Command, s streams, f *ledgerFlags) error {
 	}
 	p.Close()
 	for _, e := range unclear {
-		fmt.Fprintf(s.err, "not looked for, its framework lists no tests here: %s\n", inLine(e))
+		fmt.Fprintf(s.err, "not looked for, its suite cannot be asked here: %s\n", inLine(e))
 	}
 	if wrong != nil {
 		fmt.Fprintln(s.out, linesOf(wrong))

@@ -35,19 +35,24 @@ func openTrees(ctx context.Context, f *measureFlags, p *progress) (*session, err
 }
 
 // listTests tells which names are not tests of head any more. A Go test is looked
-// for in what go test lists; of other tests only the file is looked for.
-func (s *session) listTests(ctx context.Context, names []string) (gone, unclear []string, err error) {
-	goTests := map[*suite]*goList{}
+// for in what go test lists, one of pytest in what it collects, and one of
+// JavaScript is run.
+func (s *session) listTests(ctx context.Context, names []string) (missing, unclear []string, err error) {
+	goTests, others := map[*suite]*goList{}, s.namedTests()
 	for _, name := range names {
-		f, ok := s.namedOne(name)
+		f, ok := s.onHead(name)
 		su := s.of(f.Target)
 		switch {
 		case !ok || su == nil:
 			unclear = append(unclear, name)
 		case su.Framework != gotest.Name:
-			if f.Target.Package != "" && !isFile(filepath.Join(s.ws.Tree(triage.Head).Dir, filepath.FromSlash(f.Target.Package))) {
-				gone = append(gone, name)
-			} else {
+			found, err := others.look(ctx, su, f.Target)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case found == gone:
+				missing = append(missing, name)
+			case found == unknown:
 				unclear = append(unclear, name)
 			}
 		default:
@@ -60,11 +65,11 @@ func (s *session) listTests(ctx context.Context, names []string) (gone, unclear 
 			case !known:
 				unclear = append(unclear, name)
 			case !there:
-				gone = append(gone, name)
+				missing = append(missing, name)
 			}
 		}
 	}
-	return gone, unclear, nil
+	return missing, unclear, nil
 }
 
 // goList has the top-level tests of the packages of a tree.
