@@ -198,18 +198,34 @@ func TestActionStartsOnlyTheMeasuringJobAgain(t *testing.T) {
 	l.comments(7, 3)
 }
 
-// A sweep of main: green is quiet, and what is red is broken on main, whoever broke it.
+// A sweep of main: green is quiet, and what is red is broken on main, whoever broke
+// it. One issue says so, until a sweep is clean.
 func TestActionSweepsMain(t *testing.T) {
 	l := newLab(t, appArchive)
 	l.sh("cd repo; git checkout -q main")
 	l.event("schedule", l.server.State().ScheduleEvent(12, "17 3 * * *"))
-	s := l.act()
+	issues := len(l.server.State().Issues)
+	s := l.act("INPUT_BUDGET=5m")
 	s.want(exitOK, "verdict=green")
+	if got := len(l.server.State().Issues); got != issues {
+		t.Errorf("%d issues opened for a clean sweep", got-issues)
+	}
 	l.sh("cd repo; git merge -q --ff-only " + l.merge)
-	s = l.act()
+	s = l.act("INPUT_LAG=off", "INPUT_REPORTS=test.json")
 	s.want(exitOK, "verdict=not-yours", "broken-on-base=2")
 	if !strings.Contains(s.summary, "TestDouble") {
 		t.Errorf("the summary:\n%s", s.summary)
+	}
+	s = l.act("INPUT_LAG=off")
+	s.want(exitOK, "verdict=not-yours")
+	all := l.server.State().Issues
+	if len(all) != issues+1 || !strings.Contains(all[issues].Body, "2 broken tests") || all[issues].State == "closed" {
+		t.Fatalf("%d issues opened: %+v", len(all)-issues, all[issues:])
+	}
+	l.sh("cd repo; git checkout -q HEAD^1")
+	l.act("INPUT_LAG=off").want(exitOK, "verdict=green")
+	if i := l.server.State().Issues[issues]; i.State != "closed" {
+		t.Errorf("after a clean sweep the issue is %s", i.State)
 	}
 	l.comments(7, 0)
 }

@@ -69,6 +69,9 @@ func (a *actionRun) prepare(ctx context.Context, c *child, mode string) error {
 	if len(cmd.Tests) > 0 { // they are what was asked for, and nothing else
 		in = in.without("reports", "logs", "tests", "command")
 	}
+	if mode == modeSweep { // it looks for what is red itself
+		in = in.without("reports", "logs", "tests")
+	}
 	if in["base"] == "" && in["head"] == "" {
 		base := baseOf(a.event, mode)
 		if base == "" {
@@ -217,7 +220,7 @@ func (a *actionRun) finish(ctx context.Context, r triage.Report, policy bool) er
 	}
 	a.annotate(gh.Notice, report.Headline(r))
 	a.annotateTests(r)
-	url, commentErr := a.comment(ctx, &r, []report.Part{{Name: a.in["check-name"], Report: r}})
+	url, commentErr := a.tellGitHub(ctx, r)
 	res.commentURL = url
 	if err := errors.Join(commentErr, a.outputs(res)); err != nil {
 		return err

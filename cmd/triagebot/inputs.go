@@ -92,12 +92,12 @@ var generalInputs = []inputRow{
 
 var measureInputs = []inputRow{
 	{Name: "command", Modes: measuring, Doc: "Command that runs the tests, without a shell; when it is red its reds are triaged at once."},
-	{Name: "reports", Flag: "report", List: true, Modes: append(slices.Clone(planning), modeMerge), Doc: "Test reports of the red run, one glob a line: go test -json or JUnit XML. For merge, the report.json of each shard."},
-	{Name: "logs", Flag: "log", List: true, Modes: planning, Doc: "Raw logs of the red run, one file a line."},
-	{Name: "tests", Flag: "test", List: true, Modes: measuring, Doc: "Failing tests by name, one a line."},
-	{Name: "log-jobs", Default: "", Modes: measuring, Doc: "Jobs of this run whose logs are read when no report, log, test or command is given, one name a line; a name ends in * for all that begin so. Without it all failed jobs."},
+	{Name: "reports", Flag: "report", List: true, Modes: []string{modeMeasure, modePlan, modeMerge}, Doc: "Test reports of the red run, one glob a line: go test -json or JUnit XML. For merge, the report.json of each shard."},
+	{Name: "logs", Flag: "log", List: true, Modes: []string{modeMeasure, modePlan}, Doc: "Raw logs of the red run, one file a line."},
+	{Name: "tests", Flag: "test", List: true, Modes: []string{modeMeasure}, Doc: "Failing tests by name, one a line."},
+	{Name: "log-jobs", Default: "", Modes: []string{modeMeasure}, Doc: "Jobs of this run whose logs are read when no report, log, test or command is given, one name a line; a name ends in * for all that begin so. Without it all failed jobs."},
 	{Name: "head", Flag: "head", Modes: measuring, Doc: "The red revision; without it what is checked out."},
-	{Name: "base", Flag: "base", Modes: measuring, Doc: "The revision without the change; without it the first parent of a merge, or the merge base."},
+	{Name: "base", Flag: "base", Modes: measuring, Doc: "The revision without the change; without it the first parent of a merge, or the merge base. For a sweep the revision since which what changed is looked at first."},
 	{Name: "suite", Flag: "suite", Modes: measuring, Doc: "The suite of the configuration to triage."},
 	{Name: "shard", Flag: "shard", Modes: measuring, Doc: "Measure one part of the failing tests only, INDEX/SHARDS, for the legs of a matrix."},
 	{Name: "shards", Modes: []string{modePlan}, Doc: "How many machines share the check; the output matrix has one entry for each."},
@@ -106,7 +106,7 @@ var measureInputs = []inputRow{
 	{Name: "out", Default: defaultOut, Modes: saving, Doc: "Folder in the workspace for report.json and its pages; upload it as an artifact."},
 	{Name: "working-directory", Default: ".", Modes: append(slices.Clone(planning), modeMerge), Doc: "The git repository, or a folder of it, in the workspace."},
 	{Name: "test-user", Default: "auto", Modes: measuring, Doc: "User that tests run as when the action runs as root, a name or UID:GID; auto takes triage or, without such a user, 65534; none stays root."},
-	{Name: "comment", Default: "auto", Modes: []string{modeMeasure, modePublish, modeSweep, modeMerge}, Doc: "auto: comment on the pull request when the token may, else only the job summary; always: that it may not is an error; off: never."},
+	{Name: "comment", Default: "auto", Modes: []string{modeMeasure, modePublish, modeSweep, modeMerge}, Doc: "auto: comment on the pull request, or keep the tracking issue of sweeps, when the token may, else only the job summary; always: that it may not is an error; off: never."},
 }
 
 var publishInputs = []inputRow{

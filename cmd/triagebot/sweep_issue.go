@@ -58,6 +58,47 @@ func trackSweep(ctx context.Context, w issueWriter, r triage.Report, link string
 	return res, nil
 }
 
+// tellGitHub keeps the comment of a pull request, or the tracking issue of a sweep.
+func (a *actionRun) tellGitHub(ctx context.Context, r triage.Report) (url string, err error) {
+	if r.Sweep == nil {
+		return a.comment(ctx, &r, []report.Part{{Name: a.in["check-name"], Report: r}})
+	}
+	ref, main := a.env("GITHUB_REF"), "refs/heads/"+a.event.Repo.DefaultBranch
+	switch {
+	case a.in["comment"] == commentOff || ctx.Err() != nil:
+		return "", nil
+	case ref != "" && ref != main:
+		a.annotate(gh.Notice, "The sweep is not of the default branch, so its tracking issue is left alone.")
+		return "", nil
+	case a.in["dry-run"] == "true":
+		a.annotate(gh.Notice, fmt.Sprintf("The tracking issue would be kept: %d findings.", report.SweepFindings(r)))
+		return "", nil
+	}
+	g, err := a.client()
+	var res gh.Result
+	if err == nil {
+		res, err = trackSweep(ctx, g, r, a.runLink())
+	}
+	switch {
+	case err != nil && a.in["comment"] == commentAlways:
+		return "", err
+	case err != nil:
+		a.annotate(gh.Warning, "There is no tracking issue, only the job summary: it needs a token with the permission issues: write. "+err.Error())
+		return "", nil
+	}
+	a.logf("tracking issue %s: %s", res.Action, res.URL)
+	return res.URL, nil
+}
+
+// runLink is the address of this run, empty when it is not known.
+func (a *actionRun) runLink() string {
+	server, repo, id := a.env("GITHUB_SERVER_URL"), a.env("GITHUB_REPOSITORY"), a.env("GITHUB_RUN_ID")
+	if server == "" || repo == "" || id == "" {
+		return ""
+	}
+	return "[The run](" + server + "/" + repo + "/actions/runs/" + id + ") has the report."
+}
+
 // issueSlack is room for the marker and the link.
 const issueSlack = 2000
 

@@ -27,7 +27,7 @@ func (e *engine) control(ctx context.Context) error {
 		}
 	}
 	for _, u := range e.units {
-		for n := e.in.Controls; n < mostControls && e.unsteady(u, n); n++ {
+		for n := e.in.Controls; n < mostControls && e.unsteady(u, n) && !e.dearControl(r); n++ {
 			e.progress(n, mostControls, began, "without lag, again: "+u.name())
 			if err := e.plain(ctx, r, u); err != nil {
 				return err
@@ -35,6 +35,15 @@ func (e *engine) control(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// controlShare is the part of the budget that the control may use up before it stops
+// running what is unsteady again.
+const controlShare = 0.25
+
+// dearControl is counted in recorded durations, so that a resumed sweep does alike.
+func (e *engine) dearControl(r *triage.SweepRung) bool {
+	return r.TrialMS > controlShare*float64(e.r.Plan.BudgetMS)
 }
 
 // plain is one run of a unit without lag.
