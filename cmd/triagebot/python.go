@@ -42,7 +42,7 @@ func (p *pythonLanguage) configure(top string, su *suite) error {
 	if a, ok := pytest.ParseCommand(su.Command); ok {
 		p.Adapter = a
 	}
-	p.Suite, p.Dir = su.Name, su.dir()
+	p.Suite, p.Dir, p.Checkout = su.Name, su.dir(), top
 	for _, name := range pythonVariables {
 		if v := os.Getenv(name); v != "" {
 			if name == "PYTHONPATH" {

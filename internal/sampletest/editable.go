@@ -8,19 +8,25 @@ import (
 
 // editable makes a virtual environment at the first argument. It has what the
 // interpreter itself has, and the folder of the second argument as an editable
-// install leaves it: by its path.
+// install leaves it: by its path. With a third one it insists: it puts itself before
+// every other place that modules are looked for in, as some set-ups by hand do.
 const editable = `import pathlib, sys, sysconfig, venv
-env, source = sys.argv[1:]
+env, source = sys.argv[1:3]
 venv.create(env, symlinks=True)
 (packages,) = pathlib.Path(env).glob("lib/python*/site-packages")
-(packages / "editable.pth").write_text(source + "\n" + sysconfig.get_path("purelib") + "\n")
+line = f"import sys; sys.path.insert(0, {source!r})" if sys.argv[3:] else source
+(packages / "editable.pth").write_text(line + "\n" + sysconfig.get_path("purelib") + "\n")
 `
 
 // install puts the checkout's folder Editable into an environment in dir, and
 // returns where the commands of that are.
 func (s Sample) install(ctx context.Context, checkout, dir string) (string, error) {
 	env := filepath.Join(dir, "env")
-	out, code, err := run(ctx, dir, s.env(true, ""), "python3", "-c", editable, env, filepath.Join(checkout, filepath.FromSlash(s.Editable)))
+	args := []string{"-c", editable, env, filepath.Join(checkout, filepath.FromSlash(s.Editable))}
+	if s.Insists {
+		args = append(args, "insists")
+	}
+	out, code, err := run(ctx, dir, s.env(true, ""), "python3", args...)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("exit %d: %s", code, out)
 	}

@@ -28,6 +28,8 @@ type Header struct {
 	// Editable is a folder of the checkout that is installed in editable mode into
 	// the environment that the check and triagebot are run in; Python only.
 	Editable string `yaml:"editable"`
+	// Insists is set for an install that stands before all else on the module path.
+	Insists bool `yaml:"insists"`
 	// Flags are added to "triagebot measure", Suite is its command after "--".
 	Flags []string `yaml:"flags"`
 	Suite []string `yaml:"suite"`

@@ -46,6 +46,10 @@ type Adapter struct {
 	// Shared is the interpreter of a tree without an environment of its own: that
 	// of the user's checkout. Empty for none.
 	Shared string
+	// Checkout is the absolute root of the user's checkout. What an interpreter
+	// has installed from there in editable mode is loaded from each tree instead.
+	// Empty for none.
+	Checkout string
 	// Args are the suite's own arguments of pytest, kept in every trial.
 	Args []string
 	// SuiteCommand is the suite's own command; empty for pytest over everything.
@@ -77,7 +81,7 @@ func (a Adapter) Prepare(ctx context.Context, exec triage.Exec, b triage.BuildSp
 	if err := writePlugin(b.Out); err != nil {
 		return p, err
 	}
-	p.Env = a.env(b)
+	p.Env = a.env(b, python.Editable)
 	if python.Pytest == "" {
 		p.Output = []byte(python.Error)
 		p.Failure = a.broken(b.Package, fmt.Sprintf("pytest cannot be imported by %s: %s (install it, or name another interpreter)", python.Executable, python.Error))
@@ -111,12 +115,20 @@ func writePlugin(dir string) error {
 }
 
 // env is what every trial of a prepared package needs. The fence is new each time.
-func (a Adapter) env(b triage.BuildSpec) []string {
+//
+// editable are directories of the checkout that the interpreter loads modules
+// from, relative to its root: those of this tree stand before them.
+func (a Adapter) env(b triage.BuildSpec, editable []string) []string {
 	var word [12]byte
 	_, _ = rand.Read(word[:]) // never fails
 	dirs := []string{b.Out}
 	if b.Overlay != "" {
 		dirs = append(dirs, b.Overlay)
+	}
+	for _, rel := range editable {
+		if dir := filepath.Join(b.Tree, filepath.FromSlash(rel)); filepath.IsLocal(filepath.FromSlash(rel)) {
+			dirs = append(dirs, dir)
+		}
 	}
 	if own := lookup(a.Env, "PYTHONPATH"); own != "" {
 		dirs = append(dirs, own)
@@ -265,20 +277,37 @@ type probed struct {
 	Minor      int    `json:"minor"`
 	Pytest     string `json:"pytest"`
 	Error      string `json:"error"`
+	// Editable are the directories of the checkout on its module path.
+	Editable []string `json:"editable"`
 }
 
-const probe = `import json,sys
+const envCheckout = "TRIAGEBOT_CHECKOUT"
+
+const probe = `import json,os,sys
 v,e="",""
 try:
     import pytest
     v=pytest.__version__
 except BaseException as x:
     e=type(x).__name__+": "+str(x)
-print();print(json.dumps({"executable":sys.executable,"major":sys.version_info[0],"minor":sys.version_info[1],"pytest":v,"error":e}))`
+d=[]
+if os.environ.get("TRIAGEBOT_CHECKOUT"):
+    r=os.path.realpath(os.environ["TRIAGEBOT_CHECKOUT"])+os.sep
+    own=os.path.realpath(sys.prefix)+os.sep
+    seen=list(sys.path)
+    for f in sys.meta_path:
+        m=getattr(sys.modules.get(getattr(f,"__module__",""),None),"MAPPING",None)
+        if isinstance(m,dict):
+            seen+=[os.path.dirname(str(x)) for x in m.values()]
+    for x in seen:
+        q=os.path.realpath(x)+os.sep
+        if x and q.startswith(r) and not q.startswith(own) and os.path.relpath(q,r) not in d:
+            d.append(os.path.relpath(q,r))
+print();print(json.dumps({"editable":d,"executable":sys.executable,"major":sys.version_info[0],"minor":sys.version_info[1],"pytest":v,"error":e}))`
 
 // ask starts an interpreter and reads what it tells of itself.
 func (a Adapter) ask(ctx context.Context, exec triage.Exec, dir string, argv ...string) (probed, error) {
-	out, end, err := exec(ctx, triage.Command{Dir: dir, Argv: append(argv, "-c", probe), Env: append(append([]string{}, a.Env...), "PYTHONDONTWRITEBYTECODE=1")})
+	out, end, err := exec(ctx, triage.Command{Dir: dir, Argv: append(argv, "-c", probe), Env: append(append([]string{}, a.Env...), "PYTHONDONTWRITEBYTECODE=1", envCheckout+"="+a.Checkout)})
 	if errors.Is(err, osexec.ErrNotFound) {
 		return probed{}, fmt.Errorf("preparing pytest: there is no %s on the PATH: install Python 3.%d or newer, or make a virtual environment in the checkout", argv[0], leastPython)
 	}
