@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,6 +58,7 @@ func (w *Workspace) dirtyFiles(ctx context.Context) ([]string, error) {
 		}
 		untracked = nil
 	}
+	untracked = w.withoutInstalled(untracked)
 	all := slices.DeleteFunc(append(changed, untracked...), w.ignored)
 	slices.Sort(all)
 	return slices.Compact(all), nil
@@ -68,6 +70,30 @@ func (w *Workspace) ignored(path string) bool {
 	return slices.ContainsFunc(w.opt.Ignore, func(skip string) bool {
 		rel, err := filepath.Rel(skip, w.abs(path))
 		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// withoutInstalled leaves out what a package manager has put into the checkout
+// and git does not ignore: a virtual environment or a node_modules is no change of
+// the head tree alone, and each tree gets its own.
+func (w *Workspace) withoutInstalled(untracked []string) []string {
+	known := map[string]bool{}
+	installed := func(dir string) bool {
+		is, ok := known[dir]
+		if !ok {
+			_, err := os.Stat(filepath.Join(w.abs(dir), "pyvenv.cfg"))
+			is = err == nil || path.Base(dir) == modulesName
+			known[dir] = is
+		}
+		return is
+	}
+	return slices.DeleteFunc(untracked, func(file string) bool {
+		for at := path.Dir(strings.TrimSuffix(file, "/")); at != "."; at = path.Dir(at) {
+			if installed(at) {
+				return true
+			}
+		}
+		return strings.HasSuffix(file, "/") && installed(strings.TrimSuffix(file, "/"))
 	})
 }
 

@@ -121,7 +121,7 @@ func (p jsProject) installCommand(tree string) []string {
 // sameLock reports whether the tree's project asks for the packages that the
 // checkout's does.
 func (w *Workspace) sameLock(tree string, p jsProject) (bool, error) {
-	if lockIn(w.top, p.dir) != p.lock {
+	if p.lock != "" && lockIn(w.top, p.dir) != p.lock { // without one, an install may have left one in the checkout
 		return false, nil
 	}
 	if p.lock == "" {

@@ -316,3 +316,17 @@ func TestProjectsOfADirectory(t *testing.T) {
 		})
 	}
 }
+
+// An install leaves a lock file in the checkout of a project that commits none.
+func TestALockThatOnlyTheCheckoutHasIsNoDifference(t *testing.T) {
+	r := webRepo(t, "")
+	r.write(".git/info/exclude", "package-lock.json\n")
+	r.write("package-lock.json", "left 1\n")
+	t.Setenv("PATH", onlyGit(t))
+	w := r.openModules("")
+	for _, s := range []triage.Side{triage.Head, triage.Base} {
+		if got := content(t, w, s, "node_modules/left/index.js"); got != "left 1" || w.Tree(s).Unbuildable != "" {
+			t.Errorf("%s: %q, %+v", s, got, w.Tree(s))
+		}
+	}
+}

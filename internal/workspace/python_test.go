@@ -101,3 +101,27 @@ func TestRequirementsAreInstalledByPip(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// What a package manager put into the checkout is no change of head alone, though
+// git would show it.
+func TestInstalledFilesAreNoUncommittedChange(t *testing.T) {
+	r := newRepo(t, filepath.Join(t.TempDir(), "repo"))
+	r.commit("a.py", "1")
+	r.commit("a.py", "2")
+	r.write("env/pyvenv.cfg", "home = /usr/bin\n")
+	r.write("env/lib/python3/site-packages/x.py", "1")
+	r.write("web/node_modules/left/index.js", "1")
+	r.write("new.py", "1")
+	o := r.options()
+	o.Base = "HEAD~1"
+	w := r.open(o)
+	head := w.Tree(triage.Head).Dir
+	if there(head, "", "env") || there(head, "web", "node_modules") || !there(head, "", "new.py") {
+		t.Error("head has what is installed, or not what is new")
+	}
+	for _, f := range w.Diff() {
+		if strings.HasPrefix(f, "env/") || strings.HasPrefix(f, "web/") {
+			t.Errorf("%s counts as a change", f)
+		}
+	}
+}
