@@ -99,7 +99,7 @@ func (s *session) explain() *triage.Cause {
 	}
 	set, ok := s.replay()
 	if !ok {
-		return s.unstable("the delays that were taken do not turn it red again")
+		return s.unstable(s.why("the delays that were taken do not turn it red again"))
 	}
 	if s.control.Runs < trustedControl {
 		s.reserve = reserveMinimise
