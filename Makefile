@@ -9,7 +9,7 @@ FUZZ    ?= 20s
 BENCH   ?=
 BIN     := bin/triagebot
 
-.PHONY: build demo test lint bench fuzz truth sim update refresh-openapi node-env python-env lint-actions act container release-dry clean
+.PHONY: build demo test lint bench sweep-bench fuzz truth sim update refresh-openapi node-env python-env lint-actions act container release-dry clean
 
 build: ## build bin/triagebot
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/triagebot
@@ -52,6 +52,12 @@ endif
 python-env: ## install the pinned pytest and its plugins below bin; PYTHON names the interpreter
 	@PYTHON=$(PYTHON) .ci/python-env $(PYENV) internal/framework/pytest/testdata/requirements.txt
 
+# Which suites sweep-bench sweeps, and for how long at most.
+SUITES ?= python,go
+sweep-bench: python-env ## what a sweep costs beside the plain suite, and how right it is; docs/sweep.md has the numbers
+	TRIAGEBOT_SWEEP_BENCH=$(SUITES) TRIAGEBOT_TEST_PYTHON=$${TRIAGEBOT_TEST_PYTHON:-$(CURDIR)/$(PYENV)/bin/python3} \
+	$(GO) test -count=1 -timeout 60m ./cmd/triagebot -run TestSweepBench -v
+
 # ONLY is a regular expression on the names of the samples.
 ONLY ?=
 truth: build ## every sample repository, SAMPLES times each; ONLY chooses among them
@@ -62,6 +68,10 @@ sim: ## the simulation of the error promises at full size
 
 bench: ## measures all of docs/benchmarks*.md in one run; BENCH=-bench-write writes the pages
 	$(GO) test -count=1 -timeout 120m ./internal/bench -run TestBench -bench-table $(BENCH) -v
+
+.PHONY: scaling
+scaling: ## what a sweep costs, and the error of the model in docs/scaling.md; some minutes
+	$(GO) test -count=1 -timeout 60m ./internal/bench -run '^TestScaling$$' -scaling -v
 
 fuzz: ## each fuzz target for FUZZ
 	@set -e; for p in $$($(GO) list ./internal/...); do \
