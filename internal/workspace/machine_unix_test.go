@@ -4,6 +4,7 @@ package workspace
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,7 +25,7 @@ const lockChildVar = "WORKSPACE_TEST_LOCK"
 func lockInChild(path string) {
 	syscall.Umask(0o077)
 	w := &Workspace{opt: Options{NoWait: true, Logf: func(string, ...any) {}}}
-	if err := w.acquire(nil, path, openShared, false); err != nil { // without waiting there is no use of a context
+	if err := w.acquire(context.Background(), path, openShared, false); err != nil {
 		fmt.Println("error", err)
 		os.Exit(1)
 	}
