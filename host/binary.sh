@@ -74,8 +74,11 @@ fi
 
 command -v go >/dev/null ||
   fail "finding triagebot for $os/$arch: there is no released binary to be had and no Go to build it with; add actions/setup-go before this step, give the input binary, or use the container action"
-# The user's own Go settings are about the user's code, not this build.
-(cd "$here/.." && CGO_ENABLED=0 GOFLAGS='' GOWORK=off GOOS='' GOARCH='' \
+# The user's own Go settings, those of "go env -w" too, are about the user's code
+# and not this build; only where modules come from is kept.
+(cd "$here/.." && export GOPROXY GOSUMDB GONOSUMDB GONOPROXY && GOPROXY=$(go env GOPROXY) GOSUMDB=$(go env GOSUMDB) &&
+  GONOSUMDB=$(go env GONOSUMDB) GONOPROXY=$(go env GONOPROXY) &&
+  CGO_ENABLED=0 GOENV=off GOFLAGS='' GOWORK=off GOOS='' GOARCH='' \
   go build -trimpath -buildvcs=false -o "$work/$name" ./cmd/triagebot) ||
   fail "building triagebot: see the lines above"
 done_with "$work/$name"

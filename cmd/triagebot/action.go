@@ -102,10 +102,13 @@ func (a *actionRun) dispatch(ctx context.Context) error {
 		}
 	}
 	switch mode {
-	case modeMeasure, modeSweep:
+	case modeMeasure, modeSweep, modePlan, modeMerge:
 		if err := mayMeasure(a.event); err != nil {
 			return err
 		}
+	}
+	switch mode {
+	case modeMeasure, modeSweep:
 		return a.measure(ctx, mode)
 	case modePublish:
 		return a.publish(ctx)

@@ -19,7 +19,7 @@ func TestActionMeasuresOnNoEventWhoseTokenWrites(t *testing.T) {
 		"issue_comment":       st.CommentEvent(7, "alice", "hello"),
 		"workflow_run":        st.RunEvent(42),
 	} {
-		for _, mode := range []string{modeMeasure, modeSweep} {
+		for _, mode := range []string{modeMeasure, modeSweep, modePlan, modeMerge} {
 			l.event(name, payload)
 			s := l.act("INPUT_MODE="+mode, "INPUT_REPORTS=test.json", "INPUT_COMMENT="+commentAlways)
 			s.want(exitError)
