@@ -212,14 +212,11 @@ func (e *engine) trial(ctx context.Context, req triage.Request, plan *triage.Lag
 // errCapped ends the runs of one test at the user's cap.
 var errCapped = errors.New("as many trials as are allowed")
 
-// slim drops of a green trial what thousands of them cannot all keep.
+// slim drops of a green try what thousands of them cannot all keep. The search for a
+// cause reads all of its trials.
 func slim(t *triage.Trial) {
-	if t.Outcome.Red() {
-		return
-	}
-	t.Stretched = nil
-	if t.Purpose == triage.Ladder {
-		t.Decisions, t.Output = nil, ""
+	if t.Purpose == triage.Ladder && !t.Outcome.Red() {
+		t.Decisions, t.Stretched, t.Output = nil, nil, ""
 	}
 }
 

@@ -266,3 +266,16 @@ func TestARungForManyTestsTakesNoLongerThanTheyDo(t *testing.T) {
 		}
 	}
 }
+
+// The search for a cause learns the clocks that a stretch reached from green trials.
+func TestTheSearchForACauseSeesItsTrialsWhole(t *testing.T) {
+	whole := triage.Trial{Outcome: triage.Pass, Stretched: []string{"a:f:sleep:1"}, Decisions: []triage.Decision{{Site: site, Hit: 1}}, Output: "ok"}
+	for purpose, kept := range map[triage.Purpose]bool{triage.Explain: true, triage.Measure: true, triage.Ladder: false} {
+		x := whole
+		x.Purpose = purpose
+		slim(&x)
+		if (len(x.Stretched) == 1 && len(x.Decisions) == 1 && x.Output != "") != kept {
+			t.Errorf("%s: %+v", purpose, x)
+		}
+	}
+}
