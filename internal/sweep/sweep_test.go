@@ -119,6 +119,7 @@ func TestASharedCauseIsFoundInTenRuns(t *testing.T) {
 			found++
 		}
 	}
+	t.Logf("found in %d of %d sweeps", found, tries)
 	if found < tries*9/10 {
 		t.Errorf("found in %d of %d sweeps", found, tries)
 	}
