@@ -20,11 +20,11 @@ import (
 // does harm once that is there: make test has set up what the test needs.
 var expected = []struct{ pkg, reason, unless string }{
 	{`/internal/actiontest$`, `run with make (act|container)`, ""},
-	{`/internal/bench$`, `run with -bench-table`, ""},
+	{`/internal/bench$`, `run with (-bench-table|make scaling)`, ""},
 	{`/internal/lag/golag$`, `run with -golag`, ""},
 	{`/internal/proc$`, `process namespace`, ""},
 	{`/internal/workspace$`, `right to mount|needs root|does not mind the owner`, ""},
-	{`/cmd/triagebot$`, `root|mount`, ""},
+	{`/cmd/triagebot$`, `root|mount|run make sweep-bench`, ""},
 	{`/internal/framework/pytest$`, `has no (uvloop|trio)`, ""},
 	{`.`, `python|Python|pytest`, "bin/pyenv/bin/python3"},
 	{`.`, `node|Node|vitest|jest|mocha`, "bin/nodeenv/node_modules"},
