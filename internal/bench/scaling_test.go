@@ -18,6 +18,8 @@ import (
 
 var scaling = flag.Bool("scaling", false, "measure what a sweep costs, and the error of the model of docs/scaling.md (make scaling)")
 
+var scalingLarge = flag.Bool("scaling-large", false, "with -scaling, the first two steps over 1,000 tests instead of all over 100")
+
 // costModel is what a sweep costs, read from the report of a small one. All times
 // are in milliseconds.
 type costModel struct {
@@ -170,8 +172,12 @@ func TestScaling(t *testing.T) {
 	}
 	bin, env := buildTriagebot(t), checkEnv(t)
 	small, smallTook := sweepOf(t, bin, plantedSuite(t, 2), env)
-	big, bigTook := sweepOf(t, bin, plantedSuite(t, 10), env)
 	m := modelOf(small)
+	if *scalingLarge {
+		compareLarge(t, m, bin, env)
+		return
+	}
+	big, bigTook := sweepOf(t, bin, plantedSuite(t, 10), env)
 	load, _ := os.ReadFile("/proc/loadavg")
 	t.Logf("load %s", strings.TrimSpace(string(load)))
 	t.Logf("model, in ms: %+v", m)
@@ -197,6 +203,24 @@ func TestScaling(t *testing.T) {
 	}
 	if big.Sweep.Tests != 100 || small.Sweep.Tests != 20 {
 		t.Errorf("the sweeps saw %d and %d tests, want 20 and 100", small.Sweep.Tests, big.Sweep.Tests)
+	}
+}
+
+// compareLarge holds the model of the first two steps against 1,000 tests.
+func compareLarge(t *testing.T, m costModel, bin string, env []string) {
+	r, _ := sweepOf(t, bin, plantedSuite(t, 100), env, "--lag", "doubles", "--budget", "6m")
+	load, _ := os.ReadFile("/proc/loadavg")
+	var ms float64
+	for i, rung := range r.Sweep.Rungs {
+		t.Logf("  %s, %s: %d runs of %d tests, %d left, %.1f s, of which %.1f s in tests", rung.Name, rung.Scope, rung.Runs, rung.Tests, rung.Left, rung.WallMS/1000, rung.TrialMS/1000)
+		if i < 2 {
+			ms += rung.WallMS
+		}
+	}
+	t.Logf("load %s; %d tests in %d packages: control and doubles %.1f s, the model says %.1f s, %+.0f %%",
+		strings.TrimSpace(string(load)), r.Sweep.Tests, r.Sweep.Units, ms/1000, m.cheap(1000).Seconds(), offBy(m.cheap(1000), ms))
+	if r.Sweep.Tests != 1000 || len(r.Sweep.Rungs) < 2 || r.Sweep.Rungs[1].Left > 0 {
+		t.Errorf("the budget did not suffice for %d tests", r.Sweep.Tests)
 	}
 }
 
