@@ -25,7 +25,7 @@ func ideal(s Sample, r Repo) triage.Report {
 		if w.Cause != nil {
 			v.Cause = &triage.Cause{Kind: w.Cause.Kind}
 			for _, site := range w.Cause.Sites {
-				v.Cause.Sites = append(v.Cause.Sites, triage.Site{File: site.File, Func: "(*T)." + site.Func, Text: "\t" + site.Text})
+				v.Cause.Sites = append(v.Cause.Sites, triage.Site{ID: site.ID, File: site.File, Func: "(*T)." + site.Func, Text: "\t" + site.Text})
 			}
 		}
 		rep.Verdicts = append(rep.Verdicts, v)
