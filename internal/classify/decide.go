@@ -38,6 +38,9 @@ func (v *view) settled(r ruling, p pair, why ...triage.Reason) decision {
 	case excused:
 		return v.preExisting(p, why...)
 	case broken:
+		if t := v.c.Red.Target; t.IsCommand() && t.Package == "" {
+			return v.brokenCommand(p)
+		}
 		return v.brokenOnBase(p, why...)
 	case environment:
 		return v.sharedEnvironment(p)

@@ -55,6 +55,17 @@ func (v *view) unknownRed(p pair) decision {
 	return d
 }
 
+// brokenCommand: the suite's own command fails alike on both sides and names no
+// test. main may be broken, and so may be the command: a slip in it, a tool or a
+// service that is missing. Nothing of that excuses a pull request.
+func (v *view) brokenCommand(p pair) decision {
+	text := fmt.Sprintf("head %d/%d and base %d/%d fail alike, and name no test: main is broken, or the command does not work here",
+		p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
+	d := v.inconclusive(bound(text), "a command whose output names its tests, or a report of the red run", triage.ReasonEnvironment, triage.ReasonNoTestID)
+	d.verdict.Trial = p.head.firstRed(v.ref)
+	return d
+}
+
 // notReproduced: neither alone, nor under lag, nor with the package.
 func (v *view) notReproduced(p pair) decision {
 	var why []triage.Reason

@@ -203,3 +203,16 @@ func TestNewTests(t *testing.T) {
 		{"absent once is not absent", scripted().plain("FF", "a."), want{step: StepPlain, arms: []triage.Arm{base}}},
 	})
 }
+
+// A slip in the command itself is red on both sides, and nobody's excuse.
+func TestACommandThatFailsAlikeExcusesNothing(t *testing.T) {
+	c := scripted().plain("FFFFFFFF", "FFFFFFFF")
+	c.Red.Target.Test, c.Red.Target.Package = "", ""
+	for i := range c.Trials {
+		c.Trials[i].Target = c.Red.Target
+	}
+	_, v := Judge(DefaultPolicy(), *c)
+	if v.Class != triage.Inconclusive || !slices.Contains(v.Reasons, triage.ReasonEnvironment) || v.NotYours() {
+		t.Errorf("verdict %s %v, want inconclusive: environment", v.Class, v.Reasons)
+	}
+}

@@ -123,7 +123,7 @@ func amongThem(r triage.Report, s triage.Substrate) prose {
 		switch {
 		case slices.Contains(s.Victims, f.Target):
 			mine = append(mine, f.Target)
-		case f.Target.Package == s.Place && !f.Target.IsCommand():
+		case f.Target.Package == s.Place && !f.Target.IsCommand() && wasRed(r, f):
 			near = append(near, f.Target)
 		}
 	}
@@ -135,6 +135,13 @@ func amongThem(r triage.Report, s triage.Substrate) prose {
 		p = append(p, say(" Red in this check, in the same place: ", nameList(near), ".")...)
 	}
 	return p
+}
+
+// wasRed reports whether a failure was seen: one that is only named may never have been.
+func wasRed(r triage.Report, f triage.Failure) bool {
+	return !f.Signature.IsZero() || f.Message != "" || slices.ContainsFunc(r.Trials, func(t triage.Trial) bool {
+		return t.Target == f.Target && t.Outcome.Red()
+	})
 }
 
 const dateWords = "2 Jan 2006"
