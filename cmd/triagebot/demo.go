@@ -65,7 +65,8 @@ func runDemo(ctx context.Context, keep, lang string, quiet bool, s streams) erro
 		return err
 	}
 	if keep == "" {
-		return nil
+		_, err := fmt.Fprintln(s.out, "\nThe repository and the report are gone; --keep DIR leaves them, to run a trial again.")
+		return err
 	}
 	_, err = fmt.Fprintf(s.out, "\nSee one of them again:\n  triagebot replay %s --repo %s --trial 1\n", filepath.Join(out, reportFile), repo.Dir)
 	return err

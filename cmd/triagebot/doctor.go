@@ -130,7 +130,7 @@ func (d *diagnosis) suites(all *[]finding) []*suite {
 	case !isFile(filepath.Join(d.top, filepath.FromSlash(config.Path))):
 		*all = append(*all, finding{what: "configuration", found: "none: all is detected"})
 	default:
-		*all = append(*all, finding{what: "configuration", found: config.Path})
+		*all = append(*all, finding{what: "configuration", found: config.Path + "; a check reads that of its base, so a change counts once it is merged"})
 	}
 	found, err := framework.Detect(d.top)
 	if err != nil {

@@ -193,7 +193,12 @@ func firstLineOf(s string) string {
 	return s
 }
 
-func rateText(p float64) string { return fmt.Sprintf("%.2g %%", 100*p) }
+func rateText(p float64) string {
+	if p >= 0.995 { // two digits would make it 1e+02
+		return fmt.Sprintf("%.0f %%", 100*p)
+	}
+	return fmt.Sprintf("%.2g %%", 100*p)
+}
 
 // showHammer prints the record for people.
 func showHammer(w io.Writer, r hammerRecord) error {

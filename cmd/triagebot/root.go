@@ -63,6 +63,7 @@ it is, how sure that is, why, and how to see it again.`,
   triagebot measure -- go test ./...
   triagebot replay triagebot-out/report.json
   triagebot demo`,
+		Version:       toolVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
