@@ -31,10 +31,13 @@ func (s *session) slowMachine() *triage.Cause {
 
 // cause is the part that every named cause shares.
 func (s *session) cause(kind triage.CauseKind, f finding) *triage.Cause {
-	most := largestMS(f.set) / min(1, f.hi*aboveDose)
+	most, dose := largestMS(f.set)/f.at, f.hi
+	if s.doseFloor(f.set) > doseFloorMS { // the slack is more than the dose may be: say what was confirmed
+		dose = f.at
+	}
 	return &triage.Cause{
 		Kind: kind, Plan: s.best.ID(),
-		DoseMS: roundMS(most * f.hi), MarginMS: roundMS(most * f.lo),
+		DoseMS: roundMS(most * dose), MarginMS: roundMS(most * f.lo),
 	}
 }
 

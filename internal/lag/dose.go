@@ -14,6 +14,9 @@ const (
 	// scriptFloorMS is the same for Python and JavaScript, whose own loops and
 	// locks are late by about that much.
 	scriptFloorMS = 1
+	// scriptSlackMS is what the confirmed dose has over the least one there: their
+	// timers and switches of threads come and go by that much.
+	scriptSlackMS = 3
 	// doseCut is the step down while nothing has passed yet.
 	doseCut = 4
 	// aboveDose is how far above the least dose the cause is confirmed and its
@@ -43,7 +46,7 @@ func (s *session) dose(f *finding) {
 		if f.lo > 0 {
 			mid = (f.lo + f.hi) / 2
 		}
-		if mid = roundMS(mid*most) / most; s.reds(scaled(f.set, mid, 0)) {
+		if mid = roundMS(max(mid*most, min(floor, f.hi*most/2))) / most; s.reds(scaled(f.set, mid, 0)) {
 			f.hi = mid
 			failed = append(failed, mid)
 		} else {
@@ -53,6 +56,16 @@ func (s *session) dose(f *finding) {
 	for n := len(failed) - 1; n > 0 && s.room() && !s.reds(scaled(f.set, f.hi, 0)); n-- {
 		f.lo, f.hi = f.hi, failed[n-1]
 	}
+}
+
+// above is the factor of the set's doses that a finding is confirmed with: a little
+// above the least that failed, so that it fails each time.
+func (s *session) above(f finding) float64 {
+	slack := 0.0
+	if most := largestMS(f.set); most > 0 && s.doseFloor(f.set) > doseFloorMS {
+		slack = scriptSlackMS / most
+	}
+	return min(1, max(f.hi*aboveDose, f.hi+slack))
 }
 
 // doseFloor is the least dose that is worth telling from a smaller one.

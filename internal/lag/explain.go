@@ -127,8 +127,8 @@ type finding struct {
 	// set is then one of them.
 	any []unit
 	// hi and lo are the least factor of the set's doses that failed and the
-	// largest that passed.
-	hi, lo float64
+	// largest that passed; at is the factor that the set is confirmed with.
+	hi, lo, at float64
 }
 
 // name runs the steps after the replay. Whole is what the whole plan was with
@@ -152,11 +152,12 @@ func (s *session) name(set []unit, whole answer) *triage.Cause {
 	}
 	s.outcome(&f)
 	found := f.set
-	f.set = scaled(found, min(1, f.hi*aboveDose), 0)
+	f.at = s.above(f)
+	f.set = scaled(found, f.at, 0)
 	reds, runs, ok := s.confirm(f.set)
-	if !ok && reds > 0 && f.hi*aboveDose < 1 { // on a busy machine the least dose drifts
-		dose := min(1, f.hi*aboveDose*againDose)
-		f.lo, f.hi, f.set = f.hi, dose/aboveDose, scaled(found, dose, 0)
+	if !ok && reds > 0 && f.at < 1 { // on a busy machine the least dose drifts
+		at := min(1, f.at*againDose)
+		f.lo, f.hi, f.at, f.set = f.hi, at/aboveDose, at, scaled(found, at, 0)
 		reds, runs, ok = s.confirm(f.set)
 	}
 	if !ok {

@@ -29,7 +29,7 @@ func (s *session) outcome(f *finding) {
 	if s.ask(p) == neither {
 		return
 	}
-	dose := roundMS(most * min(1, f.hi*aboveDose))
+	dose := roundMS(most * s.above(*f))
 	us := scaled(s.entries(s.last, f.set[0].site), dose/orderMS, dose)
 	if one := s.firstAlone(us); one != nil {
 		s.takeOver(f, one, most/dose)

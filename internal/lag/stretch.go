@@ -182,7 +182,7 @@ func (s *session) reached(st triage.Stretch) (ids, kept []string) {
 
 // leastMS is the least delay in all that failed: of the set as it is confirmed,
 // without the margin put on top.
-func (f finding) leastMS() float64 { return totalMS(f.set) * f.hi / min(1, f.hi*aboveDose) }
+func (f finding) leastMS() float64 { return totalMS(f.set) * f.hi / f.at }
 
 // usedUp reports whether the delays can have used a deadline up.
 func (s *session) usedUp(f finding, clock triage.Site) bool {
