@@ -33,6 +33,7 @@ function calleeName(callee) {
 }
 
 const isFunction = (n) => !!n && FUNCTION.test(n.type);
+const isNumber = (n) => !!n && ((n.type === 'Literal' && typeof n.value === 'number') || (n.type === 'BinaryExpression' && isNumber(n.left) && isNumber(n.right)));
 const isNow = (n) => n.type === 'CallExpression' && n.callee.type === 'MemberExpression' && calleeName(n.callee) === 'now' && n.arguments.length === 0;
 const isElapsed = (n) => n.type === 'BinaryExpression' && n.operator === '-' && isNow(n.left);
 
@@ -148,6 +149,10 @@ class Rewriter {
     const args = n.arguments;
     if (args.some((a) => a.type === 'SpreadElement')) return;
     const last = args[args.length - 1];
+    if (name === 'setTimeout' && isNumber(args[0])) { // that of timers/promises, under its own name, as a compiled import has it
+      this.clock(scope.race ? 'timeout' : 'sleep', n, scope, args[0]);
+      return;
+    }
     if (n.callee.type === 'Identifier' && (name === 'setTimeout' || name === 'setImmediate')) {
       this.wrap('start', n, scope, n.callee, 'T');
       if (name === 'setTimeout') this.timerClock(n, scope);

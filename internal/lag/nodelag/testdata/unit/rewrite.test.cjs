@@ -44,6 +44,9 @@ test('clocks: sleeps, time-outs and deadlines, and no others', () => {
   const kinds = (code, at = inTest) => ids(code, p, 'module', at).map((id) => id.split(':').slice(1).join(':'));
   assert.deepEqual(kinds('async function f() { await sleep(20) }'), ['f:sleep:1']);
   assert.deepEqual(kinds('async function f() { await new Promise((r) => setTimeout(r, 20)) }'), ['f:sleep:1']);
+  assert.deepEqual(kinds('async function f() { await (0, timers.setTimeout)(20) }'), ['f:sleep:1']);
+  assert.deepEqual(kinds('async function f() { await setTimeout(2 * 20) }'), ['f:sleep:1']);
+  assert.deepEqual(kinds('function f() { (0, timers.setTimeout)(g, 20) }'), []);
   assert.deepEqual(kinds('async function f() { await sleep(20) }', place), []);
   assert.deepEqual(kinds('async function f() { while (x) await sleep(20) }'), []);
   assert.deepEqual(kinds('async function f() { while (x) await new Promise((r) => setTimeout(r, 20)) }'), []);
