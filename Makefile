@@ -58,7 +58,7 @@ sweep-bench: python-env ## what a sweep costs beside the plain suite, and how ri
 	TRIAGEBOT_SWEEP_BENCH=$(SUITES) TRIAGEBOT_TEST_PYTHON=$${TRIAGEBOT_TEST_PYTHON:-$(CURDIR)/$(PYENV)/bin/python3} \
 	$(GO) test -count=1 -timeout 60m ./cmd/triagebot -run TestSweepBench -v
 
-# ONLY is a regular expression on the names of the samples; "$$$$" is its end.
+# ONLY is a regular expression on the names of the samples; $$ is its end.
 ONLY ?=
 truth: build ## every sample repository, SAMPLES times each; ONLY chooses among them
 	$(GO) test -count=1 -timeout 300m ./internal/sampletest -run TestTruth -truth=$(SAMPLES) -sample '$(ONLY)' -v
