@@ -215,8 +215,10 @@ func (r *Runner) readDecisions(t *triage.Trial, plan *triage.LagPlan, m room) er
 		*t = invalid(*t, "the decision log could not be read: "+err.Error())
 		return nil
 	}
-	if err := r.learnFrom(f); err != nil {
-		return err
+	if r.learns {
+		if err := r.learnFrom(f); err != nil {
+			return err
+		}
 	}
 	t.DecisionCount, t.Stretched = l.Count, l.Stretched
 	t.Decisions = l.Decisions[:min(len(l.Decisions), maxKept(t.Outcome))]

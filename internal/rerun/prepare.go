@@ -137,6 +137,7 @@ func (r *Runner) prepareDetector(ctx context.Context, f family) (*prepared, erro
 
 // learn remembers the sites and the files that were left out.
 func (r *Runner) learn(ins Instrumentation) {
+	r.learns = r.learns || len(ins.Sites()) == 0
 	for _, s := range ins.Sites() {
 		if _, ok := r.sites[s.ID]; !ok {
 			r.sites[s.ID] = s

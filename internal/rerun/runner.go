@@ -71,9 +71,11 @@ type Runner struct {
 	families map[family]*prepared
 	sites    map[string]triage.Site
 	skipped  []string
-	stats    Stats
-	trials   int
-	outs     int // binaries asked for
+	// learns is set for an engine whose sites are known only from the logs.
+	learns bool
+	stats  Stats
+	trials int
+	outs   int // binaries asked for
 	// results are those of the last trial, timeout is its cap where it has its own.
 	results []triage.Result
 	timeout time.Duration
