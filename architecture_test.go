@@ -53,7 +53,7 @@ var imports = map[string]struct {
 	"internal/gh/ghtest":                {nil, []string{"github.com/getkin/kin-openapi"}, "the fake must not share a reading of GitHub with the client"},
 	"internal/gh/ghtest/cmd/fakegithub": {[]string{"internal/gh/ghtest"}, nil, "the fake as a process, for workflows that run for real"},
 	"internal/history":                  {[]string{"internal/triage", "internal/stats", "internal/classify"}, nil, "it knows no GitHub: a source is handed over"},
-	"internal/sweep":                    {[]string{"internal/triage", "internal/classify", "internal/stats"}, nil, "a report is decoded by whoever hands it over"},
+	"internal/sweep":                    {[]string{"internal/triage", "internal/classify", "internal/pipeline", "internal/stats"}, nil, "a report is decoded by whoever hands it over"},
 	"internal/demo":                     {[]string{"internal/sample"}, []string{"golang.org/x/tools/txtar"}, ""},
 }
 

@@ -17,7 +17,7 @@ func (c *check) finish() triage.Report {
 	r.Evidence, r.Verdicts = c.judge()
 	r.Substrate = append(classify.EarlierSubstrates(r.Substrate), classify.Substrates(classify.Companies(r.Trials), r.Verdicts)...)
 	r.Plan.LagPlans = c.usedPlans(r)
-	r.Plan.Sites = c.namedSites(r)
+	r.Plan.Sites = NamedSites(r.Trials, c.run.Site)
 	r.Cost.Trials = len(r.Trials)
 	r.Cost.TrialMS = 0
 	for _, t := range r.Trials {
@@ -125,18 +125,19 @@ func (c *check) usedPlans(r triage.Report) map[string]triage.LagPlan {
 	return used
 }
 
-// namedSites are the sites that a trial's decisions and stretches name.
-func (c *check) namedSites(r triage.Report) map[string]triage.Site {
+// NamedSites are the sites that trials' decisions and stretches name, as far as
+// site knows them.
+func NamedSites(trials []triage.Trial, site func(id string) (triage.Site, bool)) map[string]triage.Site {
 	named := map[string]triage.Site{}
 	keep := func(id string) {
 		if _, ok := named[id]; ok {
 			return
 		}
-		if s, ok := c.run.Site(id); ok {
+		if s, ok := site(id); ok {
 			named[id] = s
 		}
 	}
-	for _, t := range r.Trials {
+	for _, t := range trials {
 		for _, d := range t.Decisions {
 			keep(d.Site)
 		}

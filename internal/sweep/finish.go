@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/triagebot/triagebot/internal/classify"
+	"github.com/triagebot/triagebot/internal/pipeline"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -31,7 +32,7 @@ func (e *engine) finish() triage.Report {
 	}
 	slices.SortStableFunc(r.Evidence, func(a, b triage.Evidence) int { return compareTargets(a.Target, b.Target) })
 	r.Substrate = classify.Substrates(classify.Companies(r.Trials), r.Verdicts)
-	r.Plan.LagPlans, r.Plan.Sites = e.usedPlans(r), e.namedSites(r)
+	r.Plan.LagPlans, r.Plan.Sites = e.usedPlans(r), pipeline.NamedSites(r.Trials, e.run.Site)
 	r.Sweep = &triage.Sweep{Tests: e.testCount(), Units: len(e.units), Since: e.in.Since, Rungs: []triage.SweepRung{}}
 	for _, rung := range e.rungs {
 		r.Sweep.Rungs = append(r.Sweep.Rungs, *rung)
@@ -148,28 +149,6 @@ func (e *engine) usedPlans(r triage.Report) map[string]triage.LagPlan {
 		}
 	}
 	return used
-}
-
-// namedSites are the sites that a trial's decisions and stretches name.
-func (e *engine) namedSites(r triage.Report) map[string]triage.Site {
-	named := map[string]triage.Site{}
-	keep := func(id string) {
-		if _, ok := named[id]; ok {
-			return
-		}
-		if s, ok := e.run.Site(id); ok {
-			named[id] = s
-		}
-	}
-	for _, t := range r.Trials {
-		for _, d := range t.Decisions {
-			keep(d.Site)
-		}
-		for _, id := range t.Stretched {
-			keep(id)
-		}
-	}
-	return named
 }
 
 // warnings are what keeps the sweep from being whole.
