@@ -89,10 +89,7 @@ func (w *Workspace) installProject(ctx context.Context, t *Tree, p jsProject, en
 // runInstall runs the package manager in the tree.
 func (w *Workspace) runInstall(ctx context.Context, t *Tree, p jsProject, env []string) (problem string, err error) {
 	argv := p.installCommand(t.Dir)
-	limit := w.opt.SetupTimeout
-	if limit <= 0 {
-		limit = DefaultSetupTimeout
-	}
+	limit := w.setupLimit()
 	w.opt.Logf("set-up of %s: %s", t.Side, strings.Join(argv, " "))
 	r, err := proc.Run(ctx, proc.Spec{Dir: filepath.Join(t.Dir, filepath.FromSlash(p.dir)), Argv: argv, Env: env, Timeout: limit})
 	if errors.Is(err, exec.ErrNotFound) {

@@ -195,10 +195,7 @@ func venvCommands(lock string, pins []string, python string) [][]string {
 
 // runTool runs one command of a set-up in the tree.
 func (w *Workspace) runTool(ctx context.Context, t *Tree, dir string, argv, env []string, what string) (problem string, err error) {
-	limit := w.opt.SetupTimeout
-	if limit <= 0 {
-		limit = DefaultSetupTimeout
-	}
+	limit := w.setupLimit()
 	at := filepath.Join(t.Dir, filepath.FromSlash(dir))
 	if strings.HasPrefix(argv[0], venvName) {
 		argv = append([]string{filepath.Join(at, argv[0])}, argv[1:]...)

@@ -17,10 +17,7 @@ func (w *Workspace) setUp(ctx context.Context) error {
 	if env == nil {
 		env = proc.CleanEnv(os.Environ())
 	}
-	limit := w.opt.SetupTimeout
-	if limit <= 0 {
-		limit = DefaultSetupTimeout
-	}
+	limit := w.setupLimit()
 	for i := range w.trees {
 		t := &w.trees[i]
 		if t.Unbuildable != "" {
@@ -42,6 +39,14 @@ func (w *Workspace) setUp(ctx context.Context) error {
 		t.Setup += time.Since(start)
 	}
 	return nil
+}
+
+// setupLimit bounds one command of a set-up.
+func (w *Workspace) setupLimit() time.Duration {
+	if w.opt.SetupTimeout > 0 {
+		return w.opt.SetupTimeout
+	}
+	return DefaultSetupTimeout
 }
 
 // setupProblem says in one line why a command failed, empty when it did not.

@@ -106,7 +106,7 @@ func TestRawLogsAreReadThroughWhatCIAdds(t *testing.T) {
 }
 
 func TestEmptyRawLogs(t *testing.T) {
-	for name, read := range map[string]func(io.Reader, Dialect, Options) ([]triage.Failure, error){"tap": ReadTAP, "spec": ReadSpec, "node": ReadNodeLog, "mocha": ReadMochaLog} {
+	for name, read := range map[string]func(io.Reader, Dialect, Options) ([]triage.Failure, error){"tap": ReadTAP, "node": ReadNodeLog, "mocha": ReadMochaLog} {
 		if _, err := read(strings.NewReader(""), nodeDialect, Options{}); !errors.Is(err, ErrEmpty) {
 			t.Errorf("%s: %v", name, err)
 		}

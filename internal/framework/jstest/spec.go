@@ -17,18 +17,8 @@ var (
 	reFailing   = regexp.MustCompile(`^✖ failing tests:$`)
 )
 
-// ReadSpec reads the failures out of what node:test's "spec" reporter prints: a
-// tree of marks, then a list of the failing tests with their places. Where a log
-// holds the protocol instead, [ReadTAP] is for it.
-//
-// The error is [ErrEmpty] for an empty text.
-func ReadSpec(r io.Reader, d Dialect, o Options) ([]triage.Failure, error) {
-	s := specReader{d: d, o: o, paths: map[string][]string{}}
-	err := eachLine(r, d, s.line)
-	s.close()
-	return s.found.finish(err)
-}
-
+// specReader reads what node:test's "spec" reporter prints: a tree of marks, then
+// a list of the failing tests with their places.
 type specReader struct {
 	d     Dialect
 	o     Options

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -67,9 +66,6 @@ func (in *Instrumentation) Overlay() string { return in.dir }
 
 // Sites is empty: they are learnt from the logs.
 func (in *Instrumentation) Sites() []triage.Site { return nil }
-
-// Learn reads from a trial's decision log what it tells of its sites.
-func (in *Instrumentation) Learn(log io.Reader) ([]triage.Site, error) { return lag.ReadSites(log) }
 
 // Heal drops nothing: nothing is compiled.
 func (in *Instrumentation) Heal([]byte) (int, error) { return 0, nil }
