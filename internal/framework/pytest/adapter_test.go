@@ -39,7 +39,13 @@ var findPython = sync.OnceValues(func() (path, why string) {
 
 // start is a triage.Exec that starts real processes with a clean environment.
 func start(ctx context.Context, c triage.Command) ([]byte, triage.End, error) {
+	return startUntil(ctx, c, os.Kill)
+}
+
+// startUntil runs a command, which gets the signal when the context ends.
+func startUntil(ctx context.Context, c triage.Command, s os.Signal) ([]byte, triage.End, error) {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(s) }
 	cmd.Dir = c.Dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, c.Env...)
 	out, err := cmd.CombinedOutput()

@@ -1,11 +1,13 @@
 package pytest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -115,20 +117,14 @@ func TestTimeoutOfAPluginHasTheTimeoutSignature(t *testing.T) {
 }
 
 func TestATrialThatIsKilledNamesTheTestAndWhereItHangs(t *testing.T) {
-	dir := tree(t, map[string]string{"test_n.py": "import time\ndef stuck(): time.sleep(60)\ndef test_hang(): stuck()\n"})
+	dir := tree(t, map[string]string{"test_n.py": "import time\ndef stuck():\n    open('stuck', 'w').close()\n    time.sleep(60)\ndef test_hang(): stuck()\n"})
 	a := Adapter{}
 	p := prepare(t, a, dir, "test_n.py")
 	target := triage.Target{Suite: "pytest", Framework: Name, Package: "test_n.py", Test: "test_hang"}
 	spec := triage.RunSpec{Prepared: p, Tree: dir, Target: target}
-	c := a.Command(spec)
-	c.Argv = append([]string{"timeout", "-s", "QUIT", "3"}, c.Argv...)
-	if _, err := exec.LookPath("timeout"); err != nil {
-		t.Skip("no timeout command here")
-	}
-	began := time.Now()
-	out, end, err := start(t.Context(), c)
-	if err != nil || time.Since(began) > 50*time.Second {
-		t.Fatal(err, time.Since(began))
+	out, end, err := endOnce(t, a.Command(spec), filepath.Join(dir, "stuck"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	end.TimedOut = true
 	rs, err := a.Results(spec, end, strings.NewReader(string(out)))
@@ -140,6 +136,23 @@ func TestATrialThatIsKilledNamesTheTestAndWhereItHangs(t *testing.T) {
 	if r.Outcome != triage.Timeout || r.Failure.Signature != want || !strings.Contains(r.Failure.Excerpt, "in stuck") {
 		t.Errorf("%+v\n%s", r.Failure, out)
 	}
+}
+
+// endOnce runs a command and sends it one SIGQUIT once the file is there. One, for
+// a second would end the process in the midst of its dump.
+func endOnce(t *testing.T, c triage.Command, file string) ([]byte, triage.End, error) {
+	ctx, quit := context.WithTimeout(t.Context(), time.Minute)
+	defer quit()
+	go func() {
+		defer quit()
+		for ctx.Err() == nil {
+			if _, err := os.Stat(file); err == nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	return startUntil(ctx, c, syscall.SIGQUIT)
 }
 
 func TestFilesOfAnotherCopyMakeTheTrialInvalid(t *testing.T) {
