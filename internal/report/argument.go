@@ -56,6 +56,7 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 	for _, s := range w.evidence.Warnings {
 		warnings = append(warnings, sentence(quote(s)))
 	}
+	warnings = append(warnings, lagNotes(r, v.Target)...)
 	add("Mind", warnings...)
 	if v.Reproduce != "" {
 		out = append(out, section{title: "Reproduce", command: command(v.Reproduce)})

@@ -69,6 +69,9 @@ func crowded() triage.Report {
 	for i := range 9 {
 		b.r.Trials[0].Leftovers = append(b.r.Trials[0].Leftovers, triage.Leftover{Kind: "process", Name: fmt.Sprint("sleep ", i)})
 	}
+	for i := range b.r.Trials[:9] { // each line twice
+		b.r.Trials[i].LagNotes = []string{fmt.Sprint("odd loop ", i/2)}
+	}
 	v := b.verdict(target, triage.BrokenOnBase, triage.Bound{Text: "x"})
 	v.Cause = &triage.Cause{Kind: triage.CauseRace, Sites: make([]triage.Site, 9), DoseMS: 1, Note: "unsure"}
 	for i := range v.Cause.Sites {
@@ -102,6 +105,9 @@ func TestCrowdedPagesCountWhatTheyLeaveOut(t *testing.T) {
 	for name, page := range pages {
 		if strings.Contains(page, "sleep 5") {
 			t.Errorf("%s lists more than %d leftovers", name, maxLeftovers)
+		}
+		if n := strings.Count(page, "The lag runtime said"); n != maxLagNotes || !strings.Contains(page, "odd loop 2") {
+			t.Errorf("%s shows %d lines of the lag runtime, want the first %d", name, n, maxLagNotes)
 		}
 	}
 	if want := "and 30 more"; !strings.Contains(pages["markdown"], want) {

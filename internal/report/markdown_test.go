@@ -196,6 +196,7 @@ func spread(s, more string) triage.Report {
 	b.both(target, triage.Arm{Detector: more}, "F", ".")
 	b.both(target, lagArm(plan), "FF", "FF")
 	b.trial(target, lagArm(plan), triage.Ladder, 'F').Leftovers = []triage.Leftover{{Kind: "file", Name: s}}
+	b.r.Trials[len(b.r.Trials)-1].LagNotes = []string{s, more}
 	b.evidence(target).Warnings = []string{s, more, s + more}
 	v := b.verdict(target, triage.LagRevealedRace, triage.Bound{Text: s}, triage.ReasonDataRace)
 	v.Settle, v.Reproduce = more, s

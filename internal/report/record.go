@@ -79,6 +79,27 @@ func leftovers(r triage.Report, target triage.Target) []prose {
 	return out
 }
 
+// maxLagNotes is how many lines of the lag runtime are shown of one test.
+const maxLagNotes = 3
+
+// lagNotes tells what the lag runtime said that it cannot delay, each once.
+func lagNotes(r triage.Report, target triage.Target) []prose {
+	seen := map[string]bool{}
+	var out []prose
+	for _, t := range r.Trials {
+		if t.Target != target {
+			continue
+		}
+		for _, s := range t.LagNotes {
+			if !seen[s] && len(out) < maxLagNotes {
+				seen[s] = true
+				out = append(out, say("The lag runtime said: ", name(s)))
+			}
+		}
+	}
+	return out
+}
+
 // failureSection shows the failure: as CI showed it, else as the trial to
 // replay did.
 func failureSection(r triage.Report, w row) []section {

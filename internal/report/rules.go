@@ -41,6 +41,7 @@ var rules = map[string]rule{
 	"Trial.exit":            {min: -1, max: math.MaxInt32 * 2},
 	"Trial.seq":             {min: 1, max: math.MaxInt32},
 	"Trial.signal":          shortName,
+	"Trial.lag_notes":       shortName,
 	"Reach.first":           shortName,
 	"Failure.seed":          anyInteger,
 	"Request.seed":          anyInteger,

@@ -196,11 +196,14 @@ func TestAPlanReachesTheProcessAndItsDecisionsComeBack(t *testing.T) {
 	if got.Decisions[1] != want || !slices.Equal(got.Stretched, []string{"odd.go:F:timeout:1"}) {
 		t.Errorf("decisions begin %+v, stretched %v", got.Decisions[:2], got.Stretched)
 	}
+	if !slices.Equal(got.LagNotes, []string{"clocks of another sort are left alone"}) {
+		t.Errorf("the runtime's notes are %q", got.LagNotes)
+	}
 	if !strings.Contains(got.Output, "procs 1") {
 		t.Errorf("GOMAXPROCS did not reach the test:\n%s", got.Output)
 	}
 	got = b.run(t, request(triage.Head, "odd", "TestLag"), nil)
-	if got.Outcome != triage.Fail || got.DecisionCount != 0 {
+	if got.Outcome != triage.Fail || got.DecisionCount != 0 || got.LagNotes != nil {
 		t.Errorf("without a plan: %s", describe(got))
 	}
 }

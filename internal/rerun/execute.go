@@ -87,6 +87,11 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	if err := r.readDecisions(&t, plan, m); err != nil {
 		return t, err
 	}
+	if instrumented(plan) {
+		if t.LagNotes, err = lagNotes(m.out()); err != nil {
+			return t, err
+		}
+	}
 	r.noteOptions(&t, plan)
 	t.Leftovers = append(t.Leftovers, leftFiles(m.tmp())...)
 	return t, nil

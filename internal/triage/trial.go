@@ -70,7 +70,10 @@ type Trial struct {
 	Decisions     []Decision `json:"decisions,omitempty"`
 	DecisionCount int        `json:"decision_count,omitempty"`
 	// Stretched are the clock sites that a stretch reached.
-	Stretched []string   `json:"stretched,omitempty"`
+	Stretched []string `json:"stretched,omitempty"`
+	// LagNotes are lines in which the lag runtime said what it cannot delay
+	// (bounded). They are read from the output, which the test writes as well.
+	LagNotes  []string   `json:"lag_notes,omitempty"`
 	Leftovers []Leftover `json:"leftovers,omitempty"`
 	// Note says why the outcome is Invalid or Absent, or what else was odd.
 	Note string `json:"note,omitempty"`

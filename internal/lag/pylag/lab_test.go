@@ -34,13 +34,19 @@ var pythonWithPytest = sync.OnceValues(func() (string, string) { return lookPyth
 // newLab runs the corpus.
 func newLab(t *testing.T) *lagtest.Lab {
 	t.Helper()
-	python, why := pythonWithPytest()
-	if python == "" {
-		t.Skip(why)
-	}
 	tree, err := filepath.Abs(filepath.Join("testdata", "corpus"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	return labOf(t, tree)
+}
+
+// labOf runs the tests of a tree.
+func labOf(t *testing.T, tree string) *lagtest.Lab {
+	t.Helper()
+	python, why := pythonWithPytest()
+	if python == "" {
+		t.Skip(why)
 	}
 	return lagtest.New(t, pytest.Name, tree, pytest.Adapter{Python: python}, func(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
 		return pylag.Engine{}.Instrument(ctx, exec, tree, pkg, pkgDir, out)

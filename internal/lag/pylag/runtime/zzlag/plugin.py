@@ -1,12 +1,11 @@
 """Tells the engine when a test begins and ends. Loaded by pytest as a plugin; without a plan it does nothing."""
 
 import os
-import sys
 
 import pytest
 
 import zzlag
-from zzlag import threads
+from zzlag import tasks, threads
 
 _engine = zzlag.install()
 _running = False  # a pytest that a test runs in this process has tests of its own
@@ -34,6 +33,5 @@ def pytest_runtest_protocol(item, nextitem):
     finally:
         _running = False
         threads.end(_engine)
+        tasks.end(_engine)
         _engine.end()
-        if "uvloop" in sys.modules:
-            _engine.note("uvloop is loaded: tasks on its loops are not delayed")

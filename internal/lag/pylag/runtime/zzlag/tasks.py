@@ -6,6 +6,7 @@ moved: there a coroutine cannot be interrupted, so no other order is possible.
 """
 
 import asyncio
+import sys
 import time
 import types
 
@@ -29,6 +30,12 @@ def install(engine):
         return make(self, coro, *args, **kwargs)
 
     asyncio.BaseEventLoop.create_task = create_task
+
+
+def end(engine):
+    """A test is over: say what loops it may have used that make their tasks in C."""
+    if engine.plan.delays() and "uvloop" in sys.modules:
+        engine.note("uvloop is loaded: tasks on its loops are not delayed")
 
 
 def _named(wrapper, coro):

@@ -323,6 +323,37 @@ class Clocks(InProcess):
         self.under({"stretch": {"timeouts": 50}}, "cases.clock_is_true()")
 
 
+class Notes(InProcess):
+    """What the runtime says of what it cannot delay: the report shows these lines."""
+
+    PLAN = {"role": "any", "kinds": ALL, "min_ms": 1}
+    TEST = "import zzlag\nfrom zzlag import tasks, threads\nengine = zzlag.install()\nfor _ in 1, 2:\n    engine.begin(); threads.begin(engine); threads.end(engine); tasks.end(engine); engine.end()\n"
+
+    def said(self, before, plan=PLAN):
+        done, _ = self.run_script(plan, before + "\n" + self.TEST)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr.splitlines()
+
+    def test_an_ordinary_process_says_nothing(self):
+        self.assertEqual(self.said("import sys; sys._is_gil_enabled = lambda: True"), [])
+
+    def test_uvloop_is_said_once(self):
+        said = self.said("import sys, types; sys._is_gil_enabled = lambda: True; sys.modules['uvloop'] = types.ModuleType('uvloop')")
+        self.assertEqual(said, ["triagebot lag: uvloop is loaded: tasks on its loops are not delayed"])
+
+    def test_uvloop_is_not_said_where_no_task_would_be_delayed(self):
+        loaded = "import sys, types; sys._is_gil_enabled = lambda: True; sys.modules['uvloop'] = types.ModuleType('uvloop')"
+        self.assertEqual(self.said(loaded, {"stretch": {"sleeps": 2}}), [])
+
+    def test_a_free_threaded_build_is_said_once(self):
+        said = self.said("import sys; sys._is_gil_enabled = lambda: False")
+        self.assertEqual(said, ["triagebot lag: free-threaded build: delays are as asked, but nothing here was measured on one"])
+
+    def test_a_profile_function_that_was_there_is_said(self):
+        said = self.said("import sys; sys._is_gil_enabled = lambda: True; sys.setprofile(lambda *a: None)", dict(self.PLAN, test_sites=True))
+        self.assertEqual(said, ["triagebot lag: the test's thread has a profile function of its own: it is not delayed"])
+
+
 class Children(InProcess):
     PLAN = {"role": "worker", "kinds": ["call"], "min_ms": 1}
 

@@ -1,0 +1,36 @@
+package pylag_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What the runtime cannot delay comes into the trial, which the report is made from.
+func TestATrialTellsWhatTheRuntimeSaid(t *testing.T) {
+	tree, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tests = `import sys, types
+def test_plain(): pass
+def test_loop(): sys.modules["uvloop"] = types.ModuleType("uvloop")
+`
+	if err := os.WriteFile(filepath.Join(tree, "test_n.py"), []byte(tests), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := labOf(t, tree)
+	const uvloop = "uvloop is loaded: tasks on its loops are not delayed"
+	plan := l.Plan("worker-10")
+	for test, want := range map[string]bool{"test_plain": false, "test_loop": true} {
+		if got := l.Try(l.Target("test_n.py", test), plan); slices.Contains(got.LagNotes, uvloop) != want {
+			t.Errorf("%s: %q\n%s", test, got.LagNotes, got.Output)
+		}
+	}
+	if got := l.Try(l.Target("test_n.py", "test_loop"), nil); !cmp.Equal(got.LagNotes, []string(nil)) {
+		t.Errorf("without lag: %q", got.LagNotes)
+	}
+}
