@@ -54,12 +54,18 @@ func modules(t *testing.T) string {
 // tree is a copy of testdata/live with the runners.
 func tree(t *testing.T) string {
 	t.Helper()
+	return treeOf(t, "testdata/live")
+}
+
+// treeOf is a copy of a directory with the runners.
+func treeOf(t *testing.T, source string) string {
+	t.Helper()
 	from := modules(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(dir, os.DirFS("testdata/live")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte("{}\n"), 0o644); err != nil {

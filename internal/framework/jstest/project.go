@@ -175,6 +175,9 @@ func binOf(manifest []byte, name string) string {
 	return many[name]
 }
 
+// beside are the files that a reporter needs beside the fence.
+var beside = map[string]string{"vitest.mjs": "vitest-once.mjs"}
+
 // lay writes the fence and one reporter into dir.
 func lay(dir, reporter string) error {
 	if !filepath.IsAbs(dir) {
@@ -183,7 +186,10 @@ func lay(dir, reporter string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, name := range []string{"fence.cjs", reporter} {
+	for _, name := range []string{"fence.cjs", reporter, beside[reporter]} {
+		if name == "" {
+			continue
+		}
 		b, err := reporters.ReadFile("reporters/" + name)
 		if err != nil {
 			return err

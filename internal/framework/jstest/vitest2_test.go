@@ -38,6 +38,7 @@ func TestTheReporterUnderstandsOlderVitest(t *testing.T) {
 		`{"type":"start",` + a + `"names":["outer","passes"]}`,
 		`{"type":"test",` + a + `"names":["outer","passes"],"state":"pass","ms":3,"errors":[]}`,
 		`{"type":"test",` + a + `"names":["outer","fails"],"state":"fail","ms":4,"errors":[{"name":"AssertionError","message":"no","stack":""}]}`,
+		`{"type":"test",` + a + `"names":["outer","retried"],"state":"fail","ms":5,"errors":[{"name":"Error","message":"first","stack":""}]}`,
 		`{"type":"test",` + a + `"names":["outer","left-out"],"state":"skip","ms":0,"errors":[]}`,
 		`{"type":"test",` + a + `"names":["on`, `top"],"state":"pass","ms":0,"errors":[]}`,
 		`{"type":"broken",` + a + `"names":["outer"],"phase":"setup","errors":[{"name":"Error","message":"hook","stack":""}]}`,

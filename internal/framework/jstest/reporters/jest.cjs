@@ -1,11 +1,30 @@
 'use strict';
 // Tells triagebot what each test of a jest run did.
+const vm = require('vm');
 const { relative, write } = require('./fence.cjs');
 
 const STATES = { passed: 'pass', failed: 'fail', pending: 'skip', skipped: 'skip', todo: 'skip', disabled: 'skip' };
 
+// What jest.retryTimes(n) writes, jest's runner reads from the global object of the
+// test's environment. It is 0 in every one, so that the first attempt counts. jest
+// loads reporters before it makes an environment, and the trials run in one process.
+const once = new vm.Script("Object.defineProperty(globalThis, Symbol.for('RETRY_TIMES'), { get: () => 0, set() {}, configurable: true })");
+const createContext = vm.createContext;
+vm.createContext = (...given) => {
+  const context = createContext(...given);
+  once.runInContext(context);
+  return context;
+};
+
 /** jest hands over texts: the stack, which begins with the message. */
 const errorOf = (text) => ({ name: '', message: String(text).slice(0, 8000), stack: String(text).slice(0, 8000) });
+
+/** A test's first attempt. An environment that is no context of vm may have made more. */
+function first(t) {
+  const reasons = t.retryReasons || [];
+  if (t.invocations > 1) return { state: 'fail', errors: [errorOf(reasons[0] || 'Error: the first attempt failed, and jest tells no error of it')] };
+  return { state: STATES[t.status], errors: (t.failureMessages || []).map(errorOf) };
+}
 
 module.exports = class {
   onTestFileStart(test) {
@@ -19,10 +38,7 @@ module.exports = class {
   onTestFileResult(test, result) {
     const file = relative(test.path);
     for (const t of result.testResults) {
-      write({
-        type: 'test', file, names: [...t.ancestorTitles, t.title], state: STATES[t.status], ms: t.duration || 0,
-        errors: (t.failureMessages || []).map(errorOf),
-      });
+      write({ type: 'test', file, names: [...t.ancestorTitles, t.title], ms: t.duration || 0, ...first(t) });
     }
     if (result.testExecError) {
       const { message, stack } = result.testExecError;

@@ -1,5 +1,6 @@
 // Tells triagebot what each test of a vitest run did (vitest 3 and 4; 1 and 2 by their older events).
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 const { relative, error, write } = createRequire(import.meta.url)('./fence.cjs');
 
@@ -17,6 +18,21 @@ function tellBroken(module) {
   };
   tell(module, [...module.children.allTests()].length === 0 ? 'build' : 'setup', []);
   for (const suite of module.children.allSuites()) tell(suite, 'setup', names(suite));
+}
+
+/** The outcome of a test's first attempt; vitest keeps its error when a later one passed. */
+function first(state, retries, errors) {
+  return retries > 0 && errors.length > 0 ? 'fail' : state;
+}
+
+/** Has every worker take the retries out of the tests of a file. A browser would not find what is not in the tree. */
+function once(specifications) {
+  const file = fileURLToPath(new URL('./vitest-once.mjs', import.meta.url));
+  for (const { project } of specifications || []) {
+    const config = project && project.config;
+    if (!config || !Array.isArray(config.setupFiles) || config.setupFiles.includes(file) || (config.browser && config.browser.enabled)) continue;
+    config.setupFiles = [file, ...config.setupFiles];
+  }
 }
 
 const STATES = { passed: 'pass', failed: 'fail', skipped: 'skip' };
@@ -42,8 +58,9 @@ function tellOld(file) {
     for (const e of errors) write({ type: 'broken', file: path, names, phase, errors: [error(e)] });
   };
   for (const t of tests) {
-    const { state, duration = 0, errors = [] } = t.result || {};
-    write({ type: 'test', file: path, names: oldNames(t), state: state === 'pass' || state === 'fail' ? state : 'skip', ms: duration, errors: errors.map(error) });
+    const { state, duration = 0, errors = [], retryCount = 0 } = t.result || {};
+    const ran = state === 'pass' || state === 'fail' ? state : 'skip';
+    write({ type: 'test', file: path, names: oldNames(t), state: first(ran, retryCount, errors), ms: duration, errors: errors.map(error) });
   }
   broken(file, tests.length === 0 ? 'build' : 'setup', []);
   for (const t of tasks) if (t.type === 'suite') broken(t, 'setup', oldNames(t));
@@ -72,6 +89,10 @@ export default class {
     this.end(unhandled);
   }
 
+  onTestRunStart(specifications) {
+    once(specifications);
+  }
+
   onTestModuleCollected(module) {
     write({ type: 'file', file: relative(module.moduleId) });
   }
@@ -83,9 +104,11 @@ export default class {
   onTestCaseResult(test) {
     const result = test.result();
     const diagnostic = test.diagnostic();
+    const errors = result.errors || [];
     write({
       type: 'test', file: relative(test.module.moduleId), names: names(test),
-      state: STATES[result.state], ms: diagnostic ? diagnostic.duration : 0, errors: (result.errors || []).map(error),
+      state: first(STATES[result.state], diagnostic ? diagnostic.retryCount : 0, errors),
+      ms: diagnostic ? diagnostic.duration : 0, errors: errors.map(error),
     });
   }
 

@@ -1,0 +1,3 @@
+const attempt = require('../attempt.cjs')
+jest.retryTimes(3, { logErrorsBeforeRetry: true, retryImmediately: true })
+it('option', () => attempt('option'))

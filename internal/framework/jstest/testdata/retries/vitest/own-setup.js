@@ -1,0 +1,1 @@
+globalThis.ownSetUp = true

@@ -1,0 +1,1 @@
+export default { test: { retry: 3, setupFiles: ['./own-setup.js'] } }
