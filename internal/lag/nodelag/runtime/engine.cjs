@@ -9,7 +9,9 @@
 // as one: then a delay is left out that would have been legal.)
 
 const fs = require('fs');
+const { executionAsyncResource } = require('async_hooks');
 const { Site } = require('./plan.cjs');
+const { isNodes } = require('./callbacks.cjs');
 
 // A log of one process is bounded; the reader's own bounds are wider.
 const MAX_RECORDS = 20000;
@@ -22,6 +24,11 @@ const writeSync = fs.writeSync;
 function faked(realm) {
   const s = realm.setTimeout;
   return typeof s === 'function' && !!(s.clock || s._isMockFunction || s.name === 'bound #createTimer');
+}
+
+/** Whether this code is called by the end of a native request, other than the one that it was asked within. */
+function isRequest(resource, within) {
+  return resource !== within && !!resource && !!resource.constructor && /(ReqCallback|ReqWrap|Job)$/.test(resource.constructor.name);
 }
 
 class Engine {
@@ -86,6 +93,24 @@ class Engine {
     return function (...args) {
       const d = turn() === began || faked(realm) ? null : engine.decide(site);
       return d ? engine.pause(d).then(() => f.apply(this, args)) : f.apply(this, args);
+    };
+  }
+
+  /**
+   * The callback of a function of Node's that runs late, as an event of its own: what
+   * it throws is not caught by a promise. Real work may be late under fake timers.
+   */
+  lateCallback(f, site, turn) {
+    const engine = this;
+    const began = turn();
+    const within = executionAsyncResource();
+    return function (...args) {
+      const later = turn() !== began || isRequest(executionAsyncResource(), within);
+      const d = later ? engine.decide(site) : null;
+      if (d === null) return f.apply(this, args);
+      const run = () => f.apply(this, args);
+      if (d.giveUp) setImmediate(run);
+      else setTimeout(run, d.ms);
     };
   }
 
@@ -171,8 +196,9 @@ class Engine {
         const d = this.decide(this.site(key));
         return d ? p.finally(() => this.pause(d)) : p;
       },
-      // c: a callback; T: a timer function; C: clearImmediate; k: a clock.
+      // c: a callback of a promise; b: that of a function, if it is one of Node's; T: a timer function; C: clearImmediate; k: a clock.
       c: (f, key, realm) => (typeof f === 'function' ? this.late(f, this.site(key), realm, turn) : f),
+      b: (f, key, callee) => (typeof f === 'function' && isNodes(callee) ? this.lateCallback(f, this.site(key), turn) : f),
       T: (real, key, realm) => this.timer(real, this.site(key), realm),
       C: (real) => (handle) => {
         const t = handle && this.immediates.get(handle);

@@ -8,6 +8,7 @@
 //   plan.cjs     what to delay: the plan, its sites and doses
 //   engine.cjs   carries a delay out, within the plan's budget, and logs it
 //   places.cjs   whose code is it
+//   callbacks.cjs  Node's functions whose callbacks may be late
 //   rewrite.cjs  puts the calls of the hooks into a source (acorn.cjs parses it)
 //   compile.cjs  catches the ways by which sources are compiled
 //   loader.mjs   the same for Node's own ES module loader before 22.15
@@ -51,6 +52,7 @@ function install() {
   };
   const engine = new Engine(plan, log);
   engine.markIO(fs.promises, IO);
+  require('./callbacks.cjs').remember();
   require('./compile.cjs').install(transform, engine.hooks());
   return transform;
 }

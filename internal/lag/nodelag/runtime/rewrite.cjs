@@ -8,16 +8,16 @@
 const fs = require('fs');
 const Module = require('module');
 const acorn = require('./acorn.cjs');
+const callbacks = require('./callbacks.cjs');
 
 const HOOKS = '__zzlag';
 const MAX_TEXT = 160;
 
 // Worth parsing at all?
-const WORTH = /\bawait\b|\.(then|catch|finally)\b|\bset(Timeout|Immediate)\b|\b[tT]ime[oO]ut\b|\.now\(|\b(sleep|delay)\b/;
-
-// Callback-style functions of Node's own modules whose callback comes in a later macrotask.
-const CALLBACKS = new Set(['readFile', 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'readdir', 'stat', 'lstat', 'unlink', 'rename', 'rm', 'rmdir',
-  'copyFile', 'access', 'open', 'fsync', 'realpath', 'exec', 'execFile', 'lookup', 'resolve4', 'randomBytes', 'pbkdf2', 'scrypt', 'gzip', 'gunzip', 'deflate', 'inflate']);
+const WORTH = new RegExp([
+  String.raw`\bawait\b|\.(then|catch|finally)\b|\bset(Timeout|Immediate)\b|\b[tT]ime[oO]ut\b|\.now\(|\b(sleep|delay)\b`,
+  String.raw`\b(${[...callbacks.ALL].join('|')})\)?\s*\(`,
+].join('|'));
 
 const SLEEP_CALL = /^(sleep|delay|pause|setTimeoutPromise)(Ms|For)?$/i;
 const TIMEOUT_KEY = /^(timeout|timeoutMs|timeoutMillis|deadlineMs|maxWait|ttl|ttlMs)$/;
@@ -36,6 +36,22 @@ const isFunction = (n) => !!n && FUNCTION.test(n.type);
 const isNumber = (n) => !!n && ((n.type === 'Literal' && typeof n.value === 'number') || (n.type === 'BinaryExpression' && isNumber(n.left) && isNumber(n.right)));
 const isNow = (n) => n.type === 'CallExpression' && n.callee.type === 'MemberExpression' && calleeName(n.callee) === 'now' && n.arguments.length === 0;
 const isElapsed = (n) => n.type === 'BinaryExpression' && n.operator === '-' && isNow(n.left);
+
+/** Whether an argument may be a function by its name: done, this.done, done.bind(x). */
+const isNamed = (n) => !!n && (n.type === 'Identifier' || n.type === 'MemberExpression' || (n.type === 'CallExpression' && calleeName(n.callee) === 'bind'));
+
+/** A callee that can be read twice, on one line: names, members of them, and require of a name; else ''. */
+function chain(n) {
+  if (n.type === 'Identifier') return n.name;
+  if (n.type === 'ThisExpression') return 'this';
+  if (n.type === 'SequenceExpression') return chain(n.expressions[n.expressions.length - 1]);
+  if (n.type === 'CallExpression' && n.callee.name === 'require' && n.arguments.length === 1 && typeof n.arguments[0].value === 'string') {
+    return `require(${JSON.stringify(n.arguments[0].value)})`;
+  }
+  if (n.type !== 'MemberExpression' || n.computed || n.property.type !== 'Identifier') return '';
+  const object = chain(n.object);
+  return object && `${object}.${n.property.name}`;
+}
 
 /** Whether a part of the tree, nested functions left out, has a node for which test holds. */
 function contains(n, test, into = false) {
@@ -77,6 +93,7 @@ class Rewriter {
     this.plan = plan;
     this.counts = new Map();
     this.inserts = new Map();
+    this.later = [];
     this.lines = null;
     this.map = inlineMap(code);
   }
@@ -84,6 +101,7 @@ class Rewriter {
   run(ast) {
     this.statements = statementStarts(ast);
     this.visit(ast, new Scope({ fn: '', cls: '', loop: false, race: false, params: [] }), null, '');
+    for (const number of this.later) number();
     if (this.inserts.size === 0) return this.code;
     let out = '';
     let last = 0;
@@ -160,13 +178,33 @@ class Rewriter {
       this.around(n.callee.start, n.callee.end, `${HOOKS}.C(`, ')');
     } else if (n.callee.type === 'MemberExpression' && /^(then|catch|finally)$/.test(name)) {
       for (const a of args.slice(0, 2)) this.wrap('wake', a, scope, a, 'c');
-    } else if (CALLBACKS.has(name) && args.length > 1 && isFunction(last)) {
-      this.wrap('wake', last, scope, last, 'c');
+    } else if (callbacks.ALL.has(name) && args.length > 1 && (isFunction(last) || isNamed(last))) {
+      this.callback(n, scope, last);
     } else if (SLEEP_CALL.test(name) && args.length >= 1 && !isFunction(args[0])) {
       this.clock(scope.race ? 'timeout' : 'sleep', n, scope, args[0]);
     } else if (name === 'timeout' && n.callee.type === 'MemberExpression' && n.callee.object.name === 'AbortSignal' && args.length === 1) {
       this.clock('timeout', n, scope, args[0]);
     }
+  }
+
+  /**
+   * The callback of what may be a function of Node's: whether it is, and whether a
+   * name stands for a function, is told when it runs. Sites of which earlier
+   * versions had none are numbered behind all others of their function.
+   */
+  callback(n, scope, last) {
+    const callee = chain(n.callee);
+    const after = { text: '', toString() { return this.text; } };
+    const before = { text: '', toString() { return this.text; } };
+    this.around(last.start, last.end, before, after);
+    const number = () => {
+      const k = this.key('wake', last, scope);
+      if (!k || !callee) return;
+      before.text = `${HOOKS}.b(`;
+      after.text = `,${k},${callee})`;
+    };
+    if (isFunction(last) && callbacks.FIRST.has(calleeName(n.callee))) number();
+    else if (callee) this.later.push(number);
   }
 
   /** A timer that resolves is a sleep, one that rejects or aborts bounds a wait; any other is neither. */

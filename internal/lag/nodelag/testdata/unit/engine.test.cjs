@@ -152,6 +152,39 @@ test('a callback that comes at once is not late, one that comes later is', async
   assert.equal(log().length, 1);
 });
 
+test('the callback of a function of Node is late, any other is not touched', async (t) => {
+  const { hooks, log } = logged(t, { kinds: ['wake'], min_ms: 30, max_ms: 30 });
+  const own = { readFile() {} };
+  const f = () => 1;
+  assert.equal(hooks.b(f, key('a'), own.readFile), f);
+  assert.equal(hooks.b('utf8', key('a'), fs.readFile), 'utf8');
+  const began = performance.now();
+  const [error, data] = await new Promise((r) => { fs.readFile(__filename, 'utf8', hooks.b((...a) => r(a), key('a'), fs.readFile)); });
+  assert.ok(performance.now() - began >= 29);
+  assert.equal(error, null);
+  assert.ok(data.startsWith("'use strict'"));
+  assert.equal(log().length, 1);
+});
+
+test('what a late callback throws is an uncaught exception', async (t) => {
+  const { hooks } = logged(t, { kinds: ['wake'], min_ms: 2, max_ms: 2 });
+  const listeners = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  t.after(() => listeners.forEach((l) => process.on('uncaughtException', l)));
+  const got = new Promise((r) => process.once('uncaughtException', (e, origin) => r([e.message, origin])));
+  fs.stat(__filename, hooks.b(() => { throw new Error('x'); }, key('a'), fs.stat));
+  assert.deepEqual(await got, ['x', 'uncaughtException']);
+});
+
+test('a callback of real work is late under fake timers', async (t) => {
+  const { hooks, log } = logged(t, { kinds: ['wake'], min_ms: 2, max_ms: 2 });
+  const real = globalThis.setTimeout;
+  globalThis.setTimeout = Object.assign((...a) => real(...a), { clock: {} });
+  t.after(() => { globalThis.setTimeout = real; });
+  await new Promise((r) => { fs.stat(__filename, hooks.b(r, key('a'), fs.stat)); });
+  assert.equal(log().length, 1);
+});
+
 test('a stretch is bounded and told once', (t) => {
   const { hooks, log } = logged(t, { stretch: { timeouts: 50, cap_ms: 1000 } });
   assert.equal(hooks.k(10, key('a', 'timeout'), globalThis), 500);

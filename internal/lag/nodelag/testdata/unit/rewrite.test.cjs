@@ -33,6 +33,18 @@ test('a plan that names a function rewrites its sites only', () => {
   assert.deepEqual(ids(code, plan({ sites: ['src/:m'] })), ['src/a.js:m:wake:1']);
 });
 
+test('a callback has a site, and one by its name is numbered behind what had sites before', () => {
+  assert.deepEqual(ids('function f() { readFile(p, (e) => g(e)) }'), ['src/a.js:f:wake:1']);
+  assert.deepEqual(ids('async function f() { fs.readFile(p, done); fs.rename(a, b, function (e) {}); fs.fstat(n, (e) => 0); await x() }'),
+    ['src/a.js:f:wake:3', 'src/a.js:f:wake:1', 'src/a.js:f:wake:4', 'src/a.js:f:wake:2']);
+  for (const code of ['readFile(p, this.done)', 'readFile(p, done.bind(null, 1))', 'require("fs").readFile(p, done)', '(0, fs_1.readFile)(p, done)']) {
+    assert.deepEqual(ids(code), ['src/a.js:<module>:wake:1'], code);
+  }
+  for (const code of ['readFile(p)', 'readFile(p, "utf8")', 'make().readFile(p, done)', 'fs[x].readFile(p, done)', 'readFile(...args, done)']) {
+    assert.deepEqual(ids(code), [], code);
+  }
+});
+
 test('awaits that await inside, imports and those of vite have no site', () => {
   assert.deepEqual(ids('await f(await g())'), ['src/a.js:<module>:wake:1']);
   assert.deepEqual(ids('await import("x"); const a = await __vi_import__("y")'), []);
@@ -87,6 +99,9 @@ const SAMES = [
   ['timers with arguments', 'new Promise((r) => setTimeout(r, 1, "late"))', 'late'],
   ['a cleared immediate', 'new Promise((r) => { const h = setImmediate(() => r("ran")); clearImmediate(h); setTimeout(r, 20, "cleared") })', 'cleared'],
   ['a local setTimeout', '(() => { const setTimeout = (a) => a; return setTimeout(7) })()', 7],
+  ['a callback of a function of the project', '(() => { const store = { lookup(k, f) { return f(k) } }; const id1 = (k) => k + 1; return store.lookup(1, id1) + store.lookup(3, (k) => k) })()', 5],
+  ['a class where a callback may stand', '(() => { class A {}; const lookup = (k, f) => f; return lookup(1, A) === A })()', true],
+  ['a callee that is read twice', '(() => { const o = { a: null }; return o.a?.readFile(1, id) })()', undefined],
   ['this in a callback', '(() => { const o = { then(f) { return f.call(this, 1) } }; return o.then(function () { return this === o }) })()', true],
 ];
 for (const [name, code, want] of SAMES) {

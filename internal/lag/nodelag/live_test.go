@@ -1,0 +1,89 @@
+package nodelag
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/triagebot/triagebot/internal/lag"
+)
+
+// write lays files down, by their path in the tree.
+func write(t *testing.T, tree string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(tree, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lines are the sites of a log with the numbers of their lines.
+func lines(t *testing.T, log string) map[string]int {
+	t.Helper()
+	f, err := os.Open(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sites, err := lag.ReadSites(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, s := range sites {
+		found[s.ID] = s.Line
+	}
+	return found
+}
+
+// Each file does nothing but call back: no await makes it worth a look.
+func TestCallbacksAreLate(t *testing.T) {
+	t.Parallel()
+	bin := node(t)
+	for _, c := range []struct {
+		name, code string
+		want       map[string]int
+	}{
+		{"inline.cjs", "const fs = require('fs')\nfs.readFile(__filename, (e, d) => process.exit(e || !d.length ? 1 : 0))\n", map[string]int{"inline.cjs:<module>:wake:1": 2}},
+		{"named.cjs", "const { stat } = require('fs')\nfunction done(e, s) {\n  if (e || !s.isFile()) throw e\n}\nstat(__filename, done)\n", map[string]int{"named.cjs:<module>:wake:1": 5}},
+		{"method.mjs", "import fs, { unlink } from 'node:fs'\nclass A {\n  constructor() { this.end = (e) => process.exit(e.code === 'ENOENT' ? 0 : 1) }\n  go() {\n    unlink('./missing', this.end)\n  }\n}\nnew A().go()\n", map[string]int{"method.mjs:A.go:wake:1": 5}},
+		{"child.cjs", "require('child_process').execFile(process.execPath, ['--version'], (e, out) => process.exit(out[0] === 'v' ? 0 : 1))\n", map[string]int{"child.cjs:<module>:wake:1": 1}},
+		{"own.cjs", "const seen = []\nconst store = { lookup: (k, f) => setImmediate(() => seen.push(f(k))) }\nconst twice = (k) => 2 * k\nstore.lookup(1, twice)\nstore.lookup(2, (k) => 3 * k)\nsetTimeout(() => process.exit(seen.join() === '2,6' ? 0 : 1), 50)\n", map[string]int{}},
+		{"mocked.cjs", "const fs = require('fs')\nfs.stat = (p, f) => setImmediate(() => process.exit(f() === 7 ? 0 : 1))\nfs.stat('x', () => 7)\n", map[string]int{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tree := t.TempDir()
+			write(t, tree, map[string]string{c.name: c.code})
+			env, log := lagged(t, tree, plan)
+			run(t, bin, tree, env, c.name)
+			if d := cmp.Diff(c.want, lines(t, log)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// Two reads that end in one order without a delay end in the other with one.
+func TestALateCallbackTurnsARaceRed(t *testing.T) {
+	t.Parallel()
+	bin, tree := node(t), t.TempDir()
+	write(t, tree, map[string]string{
+		"store.cjs": "const fs = require('fs')\nexports.rows = []\nexports.load = function load() {\n  fs.readFile(__filename, done)\n}\nfunction done() { exports.rows.push(1) }\n",
+		"race.test.cjs": "const assert = require('assert')\nconst test = require('node:test')\nconst store = require('./store.cjs')\n" +
+			"test('loads', async () => {\n  store.load()\n  await new Promise((r) => setTimeout(r, 50))\n  assert.equal(store.rows.length, process.env.TRIAGEBOT_LAG_PLAN ? 0 : 1)\n})\n",
+	})
+	run(t, bin, tree, nil, "--test", "race.test.cjs")
+	env, log := lagged(t, tree, `{"version":1,"name":"x","kinds":["wake"],"role":"worker","min_ms":400,"max_ms":400}`)
+	run(t, bin, tree, env, "--test", "race.test.cjs")
+	if d := cmp.Diff(map[string]int{"store.cjs:load:wake:1": 4}, lines(t, log)); d != "" {
+		t.Error(d)
+	}
+}
