@@ -163,13 +163,16 @@ func (in Reading) read(r io.Reader, k Kind, s Suite) ([]triage.Failure, error) {
 
 // place finds the suite of a failure among those of one framework, which differ
 // by their directories: its file tells. The report's paths may be relative to
-// the suite's directory, of which the reader was told the first suite's.
+// the suite's directory, of which the reader was told the first suite's. Of two
+// suites that a file lies in, the deeper one is its own.
 func (in Reading) place(f *triage.Failure, read Suite) {
 	if in.Exists == nil || f.Target.Package == "" {
 		return
 	}
 	bare := strings.TrimPrefix(f.Target.Package, below(read.Dir)+"/")
-	for _, s := range in.Suites {
+	suites := slices.Clone(in.Suites)
+	slices.SortStableFunc(suites, func(a, b Suite) int { return len(below(b.Dir)) - len(below(a.Dir)) })
+	for _, s := range suites {
 		if s.Framework != read.Framework {
 			continue
 		}

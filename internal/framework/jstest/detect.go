@@ -29,16 +29,18 @@ const (
 var reNodeTest = regexp.MustCompile(`\bnode\b[^&|;]*\s--test\b|(?:^|[&|;]|\bc8)\s*borp\b`)
 
 // Detect finds the directories that a framework is run in: the root, else those
-// at most two levels below it whose package.json uses it, as a dependency or in
-// a script.
+// at most two levels below it, and the packages of a workspace, whose package.json
+// uses it, as a dependency or in a script. A root that has it for the packages of
+// its workspace leaves those the suites that are set up for themselves.
 func Detect(root fs.FS, d Dialect) []Found {
+	members := members(root)
 	if why := d.uses(root, "."); why != "" {
-		return []Found{{Why: why, Install: install(root, ".")}}
+		return d.suitesOf(root, members, Found{Why: why, Install: install(root, ".")})
 	}
 	var found []Found
 	dirs := subdirs(root)
-	for _, dir := range dirs[:min(len(dirs), maxDirs)] {
-		if slices.ContainsFunc(found, func(f Found) bool { return strings.HasPrefix(dir, f.Dir+"/") }) {
+	for _, dir := range append(dirs[:min(len(dirs), maxDirs)], members...) {
+		if slices.ContainsFunc(found, func(f Found) bool { return dir == f.Dir || strings.HasPrefix(dir, f.Dir+"/") }) {
 			continue
 		}
 		if why := d.uses(root, dir); why != "" {
@@ -48,38 +50,49 @@ func Detect(root fs.FS, d Dialect) []Found {
 	return found
 }
 
+// manifest is what is read of a package.json.
+type manifest struct {
+	Scripts    map[string]string `json:"scripts"`
+	Deps       map[string]string `json:"dependencies"`
+	DevDeps    map[string]string `json:"devDependencies"`
+	Workspaces json.RawMessage   `json:"workspaces"`
+	Jest       json.RawMessage   `json:"jest"`
+	Mocha      json.RawMessage   `json:"mocha"`
+}
+
+// readManifest reads a directory's package.json; ok is false for none and for one that is broken.
+func readManifest(root fs.FS, dir string) (m manifest, ok bool) {
+	b, err := readSmall(root, path.Join(dir, "package.json"))
+	if err != nil || json.Unmarshal(b, &m) != nil {
+		return manifest{}, false
+	}
+	return m, true
+}
+
+// readSmall reads a file of a project's own settings.
+func readSmall(root fs.FS, file string) ([]byte, error) {
+	info, err := fs.Stat(root, file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxManifest {
+		return nil, fs.ErrInvalid
+	}
+	return fs.ReadFile(root, file)
+}
+
 // uses says why a directory's tests are this framework's, empty when they are not.
 func (d Dialect) uses(root fs.FS, dir string) string {
 	file := path.Join(dir, "package.json")
-	info, err := fs.Stat(root, file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxManifest {
-		return ""
+	m, _ := readManifest(root, dir)
+	if d.Package == "" {
+		return d.script(root, dir) // of any name: "test" is often "npm run lint && npm run unit"
 	}
-	b, err := fs.ReadFile(root, file)
-	if err != nil {
-		return ""
+	if _, ok := m.DevDeps[d.Package]; ok {
+		return "devDependencies of " + file
 	}
-	var m struct {
-		Scripts map[string]string `json:"scripts"`
-		Deps    map[string]string `json:"dependencies"`
-		DevDeps map[string]string `json:"devDependencies"`
-	}
-	if json.Unmarshal(b, &m) != nil {
-		return ""
-	}
-	if d.Package != "" {
-		if _, ok := m.DevDeps[d.Package]; ok {
-			return "devDependencies of " + file
-		}
-		if _, ok := m.Deps[d.Package]; ok {
-			return "dependencies of " + file
-		}
-		return ""
-	}
-	for _, script := range m.Scripts { // of any name: "test" is often "npm run lint && npm run unit"
-		if reNodeTest.MatchString(script) {
-			return "a test script of " + file
-		}
+	if _, ok := m.Deps[d.Package]; ok {
+		return "dependencies of " + file
 	}
 	return ""
 }

@@ -1,0 +1,224 @@
+package jstest
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxLevels bounds how deep the pattern "**" of a workspace looks.
+const maxLevels = 5
+
+// maxParts bounds the length of a pattern, for each "**" multiplies the work.
+const maxParts = 12
+
+// members are the packages of the workspace that the root's package.json or
+// pnpm-workspace.yaml declares, sorted; nil for no workspace.
+func members(root fs.FS) []string {
+	patterns := declared(root)
+	if len(patterns) == 0 {
+		return nil
+	}
+	var out []string
+	queue := children(root, ".")
+	for seen := 0; len(queue) > 0 && seen < maxDirs; seen++ {
+		dir := queue[0]
+		queue = queue[1:]
+		if strings.Count(dir, "/") < maxLevels {
+			queue = append(queue, children(root, dir)...)
+		}
+		if _, err := fs.Stat(root, path.Join(dir, "package.json")); err == nil && chosen(patterns, dir) {
+			out = append(out, dir)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// chosen applies the patterns in turn; one behind "!" takes out again.
+func chosen(patterns []string, dir string) bool {
+	in := false
+	for _, p := range patterns {
+		rest, not := strings.CutPrefix(p, "!")
+		rest = strings.TrimSuffix(strings.TrimPrefix(rest, "./"), "/")
+		if parts := strings.Split(rest, "/"); len(parts) <= maxParts && globs(parts, strings.Split(dir, "/")) {
+			in = !not
+		}
+	}
+	return in
+}
+
+// globs matches a path part by part; "**" stands for any number of them.
+func globs(pattern, parts []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(parts) == 0
+	case pattern[0] == "**":
+		return globs(pattern[1:], parts) || len(parts) > 0 && globs(pattern, parts[1:])
+	case len(parts) == 0:
+		return false
+	}
+	ok, err := path.Match(pattern[0], parts[0])
+	return err == nil && ok && globs(pattern[1:], parts[1:])
+}
+
+// declared are the patterns of the workspace, of npm, yarn and pnpm.
+func declared(root fs.FS) []string {
+	var patterns []string
+	if m, ok := readManifest(root, "."); ok {
+		var wide struct {
+			Packages []string `json:"packages"`
+		}
+		if json.Unmarshal(m.Workspaces, &patterns) != nil && json.Unmarshal(m.Workspaces, &wide) == nil { // yarn's older form
+			patterns = wide.Packages
+		}
+	}
+	b, err := readSmall(root, "pnpm-workspace.yaml")
+	if err != nil {
+		return patterns
+	}
+	return append(patterns, pnpmPackages(string(b))...)
+}
+
+var reListed = regexp.MustCompile(`^\s*-\s+(.+)$`)
+
+// pnpmPackages reads the list "packages" of a pnpm-workspace.yaml, in either form of YAML.
+func pnpmPackages(text string) []string {
+	var out []string
+	add := func(word string) {
+		word, _, _ = strings.Cut(word, " #")
+		if word = strings.Trim(strings.TrimSpace(word), `"'`); word != "" {
+			out = append(out, word)
+		}
+	}
+	in := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		rest, key := strings.CutPrefix(line, "packages:")
+		m := reListed.FindStringSubmatch(line)
+		switch {
+		case key:
+			in = true
+			if list, ok := strings.CutPrefix(strings.TrimSpace(rest), "["); ok {
+				for word := range strings.SplitSeq(strings.TrimRight(list, "] "), ",") {
+					add(word)
+				}
+			}
+		case m != nil && in:
+			add(m[1])
+		case line != "" && !strings.HasPrefix(strings.TrimSpace(line), "#"):
+			in = false
+		}
+	}
+	return out
+}
+
+// suitesOf are the suites of a workspace whose root has the framework. The root is
+// the only one when its configuration gathers the packages, or when none of them
+// has tests set up of its own. Else those that have are suites, and the root only
+// if its test script runs the framework: a root that does not may have it just for
+// its packages. A package with a configuration and no script is then the root's.
+func (d Dialect) suitesOf(root fs.FS, members []string, top Found) []Found {
+	if d.gathers(root) {
+		return []Found{top}
+	}
+	rootScript := d.script(root, ".")
+	var own []Found
+	for _, dir := range members {
+		why := d.script(root, dir)
+		if why == "" && rootScript == "" {
+			why = d.config(root, dir)
+		}
+		if why != "" {
+			own = append(own, Found{Dir: dir, Why: why, Install: install(root, dir)})
+		}
+	}
+	if rootScript != "" || len(own) == 0 {
+		own = append([]Found{top}, own...)
+	}
+	return own
+}
+
+// script says that a test script of a directory names the framework, empty for no.
+func (d Dialect) script(root fs.FS, dir string) string {
+	m, _ := readManifest(root, dir)
+	names := reNodeTest
+	if d.Package != "" {
+		names = regexp.MustCompile(`(?:^|[\s/&|;"'])` + d.Package + `(?:$|[\s&|;"'])`)
+	}
+	for name, script := range m.Scripts {
+		if names.MatchString(script) && (d.Package == "" || strings.Contains(name, "test")) {
+			return "a test script of " + path.Join(dir, "package.json")
+		}
+	}
+	return ""
+}
+
+// settings is what a framework's configuration looks like.
+type settings struct {
+	// files begin the names of files that only it has; an extension follows.
+	files []string
+	// shared are such files that others have too, with what tells that they are its.
+	shared map[string]*regexp.Regexp
+	// key is that of package.json, empty for none.
+	key string
+	// gathering is what makes a root's configuration that of its packages.
+	gathering *regexp.Regexp
+	// gatherers begin the names of files that do it by being there.
+	gatherers []string
+}
+
+var configurations = map[string]settings{
+	"vitest": {
+		files: []string{"vitest.config"}, shared: map[string]*regexp.Regexp{"vite.config": regexp.MustCompile(`\btest["']?\s*:`)},
+		gathering: regexp.MustCompile(`\b(?:projects|workspace)["']?\s*:`), gatherers: []string{"vitest.workspace", "vitest.projects"},
+	},
+	"jest":  {files: []string{"jest.config"}, key: "jest", gathering: regexp.MustCompile(`\bprojects["']?\s*:`)},
+	"mocha": {files: []string{".mocharc"}, key: "mocha"},
+}
+
+var extensions = []string{"", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".json", ".jsonc", ".yaml", ".yml"}
+
+// config names the framework's configuration in a directory, empty for none.
+func (d Dialect) config(root fs.FS, dir string) string {
+	name, _ := d.configOf(root, dir)
+	return name
+}
+
+func (d Dialect) configOf(root fs.FS, dir string) (name, content string) {
+	s := configurations[d.Package]
+	for _, ext := range extensions {
+		for _, f := range s.files {
+			if b, err := readSmall(root, path.Join(dir, f+ext)); err == nil {
+				return path.Join(dir, f+ext), string(b)
+			}
+		}
+		for f, mark := range s.shared {
+			if b, err := readSmall(root, path.Join(dir, f+ext)); err == nil && mark.Match(b) {
+				return path.Join(dir, f+ext), string(b)
+			}
+		}
+	}
+	m, _ := readManifest(root, dir)
+	if raw := map[string]json.RawMessage{"jest": m.Jest, "mocha": m.Mocha}[s.key]; len(raw) > 0 {
+		return path.Join(dir, "package.json"), string(raw)
+	}
+	return "", ""
+}
+
+// gathers tells whether the root's configuration runs its packages as projects.
+func (d Dialect) gathers(root fs.FS) bool {
+	s := configurations[d.Package]
+	for _, f := range s.gatherers {
+		for _, ext := range extensions {
+			if _, err := fs.Stat(root, f+ext); err == nil {
+				return true
+			}
+		}
+	}
+	_, content := d.configOf(root, ".")
+	return s.gathering != nil && s.gathering.MatchString(content)
+}
