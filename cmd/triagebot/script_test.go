@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"repeat":    cmdRepeat,
 			"night":     cmdNight,
 			"seeds":     cmdSeeds,
+			"teststep":  cmdTestStep,
 		},
 	}
 	testscript.Run(t, p)
