@@ -3,10 +3,8 @@
 // loaders, and the vm functions that vitest and jest use.
 
 const vm = require('vm');
-const path = require('path');
 const Module = require('module');
-const { pathToFileURL } = require('url');
-const { isMainThread } = require('worker_threads');
+const modules = require('./modules.cjs');
 const { HOOKS } = require('./rewrite.cjs');
 
 /** Installs the transform (code, filename, type) => code. */
@@ -17,7 +15,7 @@ function install(transform, hooks) {
   Module.prototype._compile = function (code, filename, ...rest) {
     return compile.call(this, transform(code, filename, 'script'), filename, ...rest);
   };
-  patchESM(transform);
+  modules.install(transform);
   Module.syncBuiltinESMExports();
 }
 
@@ -51,21 +49,4 @@ function patchVM(transform, hooks) {
   }
 }
 
-/** Modules that Node itself loads: in the thread where that can be done, else on the loader thread. */
-function patchESM(transform) {
-  if (Module.registerHooks) {
-    Module.registerHooks({
-      load(url, context, next) {
-        const r = next(url, context);
-        if (r.format === 'module' && r.source != null) r.source = transform(String(textOf(r.source)), url, 'module');
-        return r;
-      },
-    });
-  } else if (Module.register && isMainThread) {
-    Module.register(pathToFileURL(path.join(__dirname, 'loader.mjs')).href, { data: { preload: path.join(__dirname, 'preload.cjs') } });
-  }
-}
-
-const textOf = (source) => (typeof source === 'string' ? source : Buffer.from(source).toString());
-
-module.exports = { install };
+module.exports = { install, show };

@@ -210,4 +210,17 @@ class Engine {
   }
 }
 
-module.exports = { Engine, faked };
+/** The hooks where nothing is to be late. */
+const idle = {
+  t: () => 0,
+  w: (began, v) => { idle.value = v; return false; },
+  v: () => idle.value,
+  x: (p) => p,
+  c: (f) => f,
+  b: (f) => f,
+  T: (real) => real,
+  C: (real) => real,
+  k: (ms) => ms,
+};
+
+module.exports = { Engine, faked, idle };

@@ -1,17 +1,22 @@
 // The loader thread of Node before 22.15: rewrites the modules that Node itself
-// loads. The hooks that the new source calls are those of the main thread.
+// loads. The hooks that the new source calls are those of the thread it is for.
 import { createRequire } from 'node:module';
 
-let transform;
+const LAST = Symbol.for('triagebot.lag.loader');
 
-export async function initialize({ preload }) {
-  transform = createRequire(import.meta.url)(preload).transform;
+let mine;
+let transform;
+let loaded;
+
+export async function initialize({ preload, turn }) {
+  const require = createRequire(import.meta.url);
+  mine = turn;
+  globalThis[LAST] = turn; // what was registered before stands further in, and is idle from now on
+  transform = require(preload).transform;
+  loaded = require('./modules.cjs').loaded;
 }
 
 export async function load(url, context, next) {
   const r = await next(url, context);
-  if (transform && r.format === 'module' && r.source != null) {
-    r.source = transform(Buffer.from(r.source).toString(), url, 'module');
-  }
-  return r;
+  return transform && mine === globalThis[LAST] ? loaded(r, url, transform) : r;
 }

@@ -15,9 +15,33 @@ const TEST = new RegExp([
 // Configuration and set-up of the runners: neither delayed nor stretched.
 const CONFIG = /(^|\/)(vite|vitest|jest|mocha|babel|webpack|rollup|playwright)[^/]*[.-](config|setup|workspace|global)[^/]*$|(^|\/)\.[^/]+$|\.config\.[cm]?[jt]s$/;
 
-/** Names the files below one root. */
+// What a command line of Node names to be loaded first: loaders and set-up.
+const FIRST = /^(?:--import|--require|-r|--loader|--experimental-loader)(?:=(.*))?$/s;
+
+/** The files that options of Node load first, as far as they name files. */
+function preloaded(options) {
+  const found = [];
+  for (let i = 0; i < options.length; i++) {
+    const m = FIRST.exec(options[i]);
+    const name = m && (m[1] !== undefined ? m[1] : options[i + 1]);
+    if (name && name.startsWith('file:')) found.push(pathOf(name));
+    else if (name && /^\.{0,2}[/\\]|^[A-Za-z]:[/\\]/.test(name)) found.push(path.resolve(name));
+  }
+  return found.filter(Boolean);
+}
+
+function pathOf(url) {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    return '';
+  }
+}
+
+/** Names the files below one root; those of first, which may lack an extension, are no project's. */
 class Places {
-  constructor(root) {
+  constructor(root, first = []) {
+    this.first = first.flatMap((f) => [f, real(f)]);
     this.roots = [...new Set([path.resolve(root), real(root)])].map((r) => r + path.sep);
     this.known = new Map();
   }
@@ -34,17 +58,13 @@ class Places {
   }
 
   find(name) {
-    let full;
-    try {
-      full = name.startsWith('file:') ? fileURLToPath(name) : name;
-    } catch {
-      return null;
-    }
+    let full = name.startsWith('file:') ? pathOf(name) : name;
     full = full.replace(/[?#].*$/, '');
     const root = path.isAbsolute(full) && this.roots.find((r) => full.startsWith(r));
     if (!root) return null;
     const file = full.slice(root.length).split(path.sep).join('/');
     if (/(^|\/)(node_modules|\.git|\.yarn|\.pnpm)\//.test(file) || CONFIG.test(file)) return null;
+    if (this.first.some((f) => full === f || (full.startsWith(f) && /^\.[cm]?[jt]s$/.test(full.slice(f.length))))) return null;
     return { full, file, test: TEST.test(file) };
   }
 }
@@ -57,4 +77,4 @@ function real(p) {
   }
 }
 
-module.exports = { Places };
+module.exports = { Places, preloaded };

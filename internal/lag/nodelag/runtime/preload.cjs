@@ -8,10 +8,11 @@
 //   plan.cjs     what to delay: the plan, its sites and doses
 //   engine.cjs   carries a delay out, within the plan's budget, and logs it
 //   places.cjs   whose code is it
-//   callbacks.cjs  Node's functions whose callbacks may be late
+//   callbacks.cjs Node's functions whose callbacks may be late
 //   rewrite.cjs  puts the calls of the hooks into a source (acorn.cjs parses it)
 //   compile.cjs  catches the ways by which sources are compiled
-//   loader.mjs   the same for Node's own ES module loader before 22.15
+//   modules.cjs  the same for what Node's own loaders load
+//   loader.mjs   their part on the loader thread, before 22.15
 
 const fs = require('fs');
 
@@ -42,18 +43,25 @@ function install() {
   const plan = load(process.env.TRIAGEBOT_LAG_PLAN);
   const log = open(process.env.TRIAGEBOT_LAG_LOG); // at once: that it is there shows that the runtime was
   if (!plan.acts()) return null;
-  const { Engine } = require('./engine.cjs');
-  const { Places } = require('./places.cjs');
+  const { Engine, idle } = require('./engine.cjs');
+  const { Places, preloaded } = require('./places.cjs');
   const { rewrite } = require('./rewrite.cjs');
-  const places = new Places(process.env.TRIAGEBOT_TREE || process.cwd());
+  const options = (process.env.NODE_OPTIONS || '').split(/\s+/);
+  const places = new Places(process.env.TRIAGEBOT_TREE || process.cwd(), preloaded([...process.execArgv, ...options]));
   const transform = (code, filename, type) => {
     const place = places.of(filename);
     return place ? rewrite(code, place, plan, type) : code;
   };
+  const { install, show } = require('./compile.cjs');
+  const { isMainThread, parentPort } = require('worker_threads');
+  if (!isMainThread && parentPort === null) { // a thread of loaders: what they do is not the project's work
+    show(globalThis, idle);
+    return transform;
+  }
   const engine = new Engine(plan, log);
   engine.markIO(fs.promises, IO);
   require('./callbacks.cjs').remember();
-  require('./compile.cjs').install(transform, engine.hooks());
+  install(transform, engine.hooks());
   return transform;
 }
 

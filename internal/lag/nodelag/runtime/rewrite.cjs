@@ -75,6 +75,7 @@ function nameFor(parent, key) {
   const of = (n) => n && (n.name || (typeof n.value === 'string' && n.value)) || '';
   if (key === 'value' && parent.key) return of(parent.key);
   if (key === 'init') return of(parent.id);
+  if (parent && parent.type === 'CallExpression' && parent.callee.name === '__name') return of(parent.arguments[1]); // esbuild, when it keeps names
   if (key === 'right' && parent.type === 'AssignmentExpression') return parent.left.type === 'MemberExpression' ? of(parent.left.property) : of(parent.left);
   return '';
 }

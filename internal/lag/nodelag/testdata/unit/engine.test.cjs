@@ -6,7 +6,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { Plan, fnv, mix, fraction } = require('../../runtime/plan.cjs');
 const { Engine } = require('../../runtime/engine.cjs');
-const { Places } = require('../../runtime/places.cjs');
+const { Places, preloaded } = require('../../runtime/places.cjs');
 
 const make = (o) => new Plan(JSON.stringify({ version: 1, ...o }));
 const key = (id, kind = 'wake', isTest = 0) => [id, kind, 3, isTest, 'await x()'].join('\0');
@@ -202,4 +202,14 @@ test('whose code a file is', () => {
     ['/r/node_modules/x/a.js', 'none'], ['/other/a.js', 'none'], ['node:fs', 'none'], ['', 'none'], [undefined, 'none'],
     ['/r/vitest.config.ts', 'none'], ['/r/jest.setup.js', 'none'],
   ]) assert.equal(kind(file), want, file);
+});
+
+test('what Node is told to load first is nobody\'s', () => {
+  assert.deepEqual(preloaded(['--import', './a.mjs', '--require=/r/b', '-r', 'tsx/cjs', '--loader=file:///r/c.mjs', '--test', '--import=data:text/javascript,1', 'x.js']),
+    [path.resolve('a.mjs'), '/r/b', '/r/c.mjs']);
+  const p = new Places('/r', ['/r/b', '/r/c.mjs']);
+  assert.equal(p.of('/r/b.cjs'), null);
+  assert.equal(p.of('file:///r/c.mjs'), null);
+  assert.equal(p.of('/r/b/x.js').file, 'b/x.js');
+  assert.equal(p.of('/r/bc.js').file, 'bc.js');
 });

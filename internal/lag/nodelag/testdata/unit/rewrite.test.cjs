@@ -22,6 +22,10 @@ test('an unnamed function counts with the one it stands in', () => {
     ['src/a.js:f:wake:1', 'src/a.js:f:start:1', 'src/a.js:f:start:2']);
 });
 
+test('a name that esbuild keeps is the name', () => {
+  assert.deepEqual(ids('const a=__name(async()=>{await x()},"f")'), ['src/a.js:f:wake:1']);
+});
+
 test('ids do not depend on what a plan picks', () => {
   const only = plan({ decisions: [{ site: 'src/a.js:f:wake:2', ms: 1, hit: 0 }] });
   assert.deepEqual(ids('async function f() { await a(); await b(); await c() }', only), ['src/a.js:f:wake:2']);
