@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,7 +71,7 @@ func (f Fact) counts() (low, high, runs int, err error) {
 
 // String is the fact as a person would say it.
 func (f Fact) String() string {
-	what := strings.Join(append(append([]string{}, f.Flags...), f.Package, f.Test), " ")
+	what := strings.Join(slices.Concat(f.Env, f.Flags, []string{f.Package, f.Test}), " ")
 	if f.Late != nil {
 		what += fmt.Sprintf(", %d ms late at %q", f.Late.MS, f.Late.After+f.Late.Before)
 	}
@@ -138,7 +139,7 @@ func (f Fact) prove(ctx context.Context, tree, dir string) ([]string, error) {
 	}
 	red := 0
 	for range runs {
-		out, code, err := run(ctx, pkgDir, []string{"GORACE=atexit_sleep_ms=0"}, bin, f.args()...)
+		out, code, err := run(ctx, pkgDir, append([]string{"GORACE=atexit_sleep_ms=0"}, f.Env...), bin, f.args()...)
 		if err != nil {
 			return nil, err
 		}

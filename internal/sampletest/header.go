@@ -105,6 +105,8 @@ type Fact struct {
 	Says string `yaml:"says"`
 	// Flags are added to the command, for example "-race".
 	Flags []string `yaml:"flags"`
+	// Env is added to the environment of the tests, "NAME=value" each.
+	Env []string `yaml:"env"`
 	// Late inserts a delay into an overlay of the source before building, or into
 	// a copy of the tree.
 	Late *Late `yaml:"late"`

@@ -157,6 +157,7 @@ func (f Fact) proveBy(ctx context.Context, t tool, env []string, tree, dir strin
 	says := regexp.MustCompile(f.Says)
 	red := 0
 	argv := t.one(f)
+	env = slices.Concat(env, f.Env)
 	for range runs {
 		out, code, err := runTool(ctx, tree, env, argv)
 		if err != nil {

@@ -25,7 +25,7 @@ var shell = tool{
 
 func TestProveByTellsWhatContradicts(t *testing.T) {
 	tree := t.TempDir()
-	files := map[string][]byte{"green": []byte("true\n"), "red": []byte("echo the sky fell\nfalse\n"), "deep/x": []byte("  true\n")}
+	files := map[string][]byte{"green": []byte("true\n"), "told": []byte("test \"$SKY\" = blue\n"), "red": []byte("echo the sky fell\nfalse\n"), "deep/x": []byte("  true\n")}
 	if err := sample.Write(tree, files); err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +35,8 @@ func TestProveByTellsWhatContradicts(t *testing.T) {
 	}{
 		"a true red":            {Fact{Package: "red", Red: "2/2", Says: "sky"}, ""},
 		"a true green":          {Fact{Package: "green", Red: "0/2"}, ""},
+		"one that is told":      {Fact{Package: "told", Red: "0/1", Env: []string{"SKY=blue"}}, ""},
+		"one that is not told":  {Fact{Package: "told", Red: "1/1"}, ""},
 		"a red that is late":    {Fact{Package: "green", Red: "1/1", Late: &Late{File: "green", After: "true", MS: 1}}, ""},
 		"one that is so before": {Fact{Package: "deep/x", Red: "1/1", Late: &Late{File: "deep/x", Before: "true", MS: 1}}, ""},
 		"a green that is red":   {Fact{Package: "red", Red: "0/1"}, "red 1/1, want 0/1"},
