@@ -22,7 +22,7 @@ Where a red is too rare to wait for, the archive has a recorded report of head w
 of the planted kind: ci.json is the output of go test -json or of a runner of JavaScript, ci.xml the JUnit report of pytest.
 The red of late-writer was caught with fewer rounds of its seal.
 
-Samples named py-*, seam-option and seam-python need pytest, py-aio-* pytest-asyncio; make python-env installs both. Those of JavaScript's runners need make
+Samples named py-*, seam-option and seam-python need pytest, py-aio-* pytest-asyncio and some of them anyio; make python-env installs all. Those of JavaScript's runners need make
 node-env. A sample whose tools are not here is skipped, and says so.
 
 - Facts: go test ./internal/sampletest -run Facts -facts .
