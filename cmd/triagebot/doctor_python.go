@@ -15,7 +15,7 @@ import (
 var pluginNotes = []struct{ name, note string }{
 	{"pytest-xdist", "one process in trials (-n0)"},
 	{"pytest-randomly", "its seed is kept in trials, or it is left out"},
-	{"pytest-random-order", "left out of trials"},
+	{"pytest-random-order", "its seed is kept in trials, or it is left out"},
 	{"pytest-rerunfailures", "left out of trials"},
 	{"flaky", "left out of trials"},
 	{"pytest-cov", "left out of trials"},

@@ -28,7 +28,9 @@ const (
 	// The variables that our plugin reads.
 	envFence = "TRIAGEBOT_PYTEST_FENCE"
 	envSeed  = "TRIAGEBOT_PYTEST_SEED"
-	envTree  = "TRIAGEBOT_TREE"
+	// envOrdered is set when the tests run in the order in which they are named.
+	envOrdered = "TRIAGEBOT_PYTEST_ORDERED"
+	envTree    = "TRIAGEBOT_TREE"
 	// leastPython is the oldest minor version of Python 3 that works.
 	leastPython = 9
 )
@@ -203,6 +205,9 @@ func (a Adapter) Command(r triage.RunSpec) triage.Command {
 	}
 	if r.Seed != 0 {
 		c.Env = append(c.Env, envSeed+"="+strconv.FormatInt(r.Seed, 10))
+	}
+	if r.With != nil {
+		c.Env = append(c.Env, envOrdered+"=1")
 	}
 	ours := a.ourArgs(r)
 	if r.Scope == triage.InSuite && len(a.SuiteCommand) > 0 {

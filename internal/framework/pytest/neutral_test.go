@@ -2,7 +2,6 @@ package pytest
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,32 +76,6 @@ func TestCoverageIsOff(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, ".coverage")); err == nil {
 		t.Error("coverage was written into the tree")
-	}
-}
-
-func TestOrderSeeds(t *testing.T) {
-	has(t, "pytest_randomly")
-	var b strings.Builder
-	for i := range 12 {
-		fmt.Fprintf(&b, "def test_%02d(): pass\n", i)
-	}
-	dir := tree(t, map[string]string{"test_n.py": b.String()})
-	a := Adapter{}
-	p := prepare(t, a, dir, "test_n.py")
-	order := func(seed int64) string {
-		rs, _ := trial(t, a, triage.RunSpec{Prepared: p, Tree: dir, Scope: triage.InPackage, Seed: seed, Target: triage.Target{Package: "test_n.py"}})
-		var names []string
-		for _, r := range rs {
-			names = append(names, r.Target.Test)
-		}
-		return strings.Join(names, " ")
-	}
-	plain, one, again, two := order(0), order(1), order(1), order(2)
-	if !strings.HasPrefix(plain, "test_00 test_01 test_02") {
-		t.Errorf("without a seed the order is %s", plain)
-	}
-	if one == plain || one != again || one == two {
-		t.Errorf("seed 1: %s\nagain:  %s\nseed 2: %s", one, again, two)
 	}
 }
 

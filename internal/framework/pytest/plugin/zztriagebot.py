@@ -24,6 +24,7 @@ import pytest
 
 _FENCE = os.environ.pop("TRIAGEBOT_PYTEST_FENCE", "")
 _SEED = os.environ.pop("TRIAGEBOT_PYTEST_SEED", "")
+_ORDERED = os.environ.pop("TRIAGEBOT_PYTEST_ORDERED", "")
 _TREE = os.path.realpath(os.environ.get("TRIAGEBOT_TREE") or os.getcwd())
 _OUT = os.dup(1)
 _ERR = os.dup(2)
@@ -34,6 +35,7 @@ _MOST_TEXT = 24000
 _MOST_OUTSIDE = 5
 
 _session = None  # the reporter of the one session that is ours
+_shuffler = ""  # the plugin that the seed is for
 
 
 def _write(record):
@@ -64,8 +66,10 @@ def _show_where_it_hangs():
         faulthandler.register(signal.SIGQUIT, file=_ERR, all_threads=True, chain=True)
 
 
-def _arguments(manager):
+def _arguments(manager, options):
     """Options that neutralise what a project may have installed: known only once plugins are loaded."""
+    global _shuffler
+    _shuffler = _made_by(manager, options) if _SEED else ""
     more = []
     if manager.hasplugin("xdist"):
         more.append("-n0")
@@ -73,18 +77,33 @@ def _arguments(manager):
         more.append("--reruns=0")
     if manager.hasplugin("pytest_cov"):
         more.append("--no-cov")
-    if manager.hasplugin("randomly") and _SEED:
-        more.append("-prandomly")
-        more.append("--randomly-seed=" + _SEED)
+    if _shuffler == "randomly":
+        more += ["-prandomly", "--randomly-seed=" + _SEED]
+        if _ORDERED:  # it still seeds the generators before each test
+            more.append("--randomly-dont-reorganize")
+    elif _shuffler == "random_order" and not _ORDERED:
+        more.append("--random-order-seed=" + _SEED)
     return more
+
+
+def _made_by(manager, options):
+    """Which plugin the seed is for: pytest-randomly shuffles unless told otherwise, pytest-random-order when asked to."""
+    if not manager.hasplugin("random_order"):
+        return "randomly" if manager.hasplugin("randomly") else ""
+    asked = getattr(options, "random_order_enabled", False) or any(
+        not str(getattr(options, name, "default:")).startswith("default:") for name in ("random_order_bucket", "random_order_seed")
+    )
+    return "random_order" if asked or not manager.hasplugin("randomly") else "randomly"
 
 
 def _silence(config):
     """Take out the plugins that repeat or reorder tests, and the reports that would be written into the tree."""
     manager = config.pluginmanager
-    names = ["rerunfailures", "flaky", "random_order", "randomize"]
-    if not _SEED:
+    names = ["rerunfailures", "flaky", "randomize"]
+    if _shuffler != "randomly":
         names.append("randomly")
+    if _shuffler != "random_order" or _ORDERED:
+        names.append("random_order")
     for name in names:
         plugin = manager.get_plugin(name)
         if plugin is not None and manager.is_registered(plugin):
@@ -100,7 +119,7 @@ def pytest_load_initial_conftests(early_config, parser, args):
         if early_config.pluginmanager.hasplugin("pytest_cov"):  # it starts in this very hook
             early_config.known_args_namespace.no_cov = True
             early_config.known_args_namespace.cov_source = []
-        args[:] = args + _arguments(early_config.pluginmanager)
+        args[:] = args + _arguments(early_config.pluginmanager, early_config.known_args_namespace)
 
 
 # First, so before the plugins that open their reports.
