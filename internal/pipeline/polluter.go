@@ -12,9 +12,9 @@ import (
 const polluterConfirms = 2
 
 // findPolluters looks for the tests after which the target fails, by halving
-// those that ran before it. Every probe is a trial of the record on head. What
-// needs two tests that lie in different halves ends with the last set that was
-// red: it is named as such.
+// those that ran before it, in the order they ran in, be it a random one. Every
+// probe is a trial of the record on head. What needs two tests that lie in
+// different halves ends with the last set that was red: it is named as such.
 func (c *check) findPolluters(ctx context.Context, t *target) error {
 	t.c.Polluted = true
 	red, ok := lastInPackage(t.c.Trials)
@@ -27,8 +27,14 @@ func (c *check) findPolluters(ctx context.Context, t *target) error {
 			return false, errCapped
 		}
 		tr, err := c.trial(ctx, t, triage.Request{
-			Target: t.c.Red.Target, Arm: triage.Arm{Side: triage.Head, Scope: triage.InPackage}, Purpose: triage.Explain, With: with,
+			Target: t.c.Red.Target, Arm: triage.Arm{Side: triage.Head, Scope: triage.InPackage}, Purpose: triage.Explain, Seed: red.Seed, With: with,
 		})
+		if err == nil && tr.Outcome.Counts() {
+			s.runs++
+			if tr.SameFailure(s.red) {
+				s.reds++
+			}
+		}
 		return err == nil && tr.SameFailure(s.red), err
 	}
 	found, err := s.search(red.Before)
@@ -51,13 +57,16 @@ func lastInPackage(trials []triage.Trial) (triage.Trial, bool) {
 
 // pollution is one search.
 type pollution struct {
-	red   triage.Signature
-	of    int
-	probe func(with []string) (red bool, err error)
+	red triage.Signature
+	of  int
+	// reds of runs probes were red.
+	reds, runs int
+	probe      func(with []string) (red bool, err error)
 }
 
 // search halves the set while one half is enough, then confirms what is left.
-// It finds nothing when the whole set is not red: then it is not these tests.
+// It names none when the whole set is not red: then it is not these tests, or not
+// in this order.
 func (s *pollution) search(set []string) (*triage.Polluters, error) {
 	red, err := s.probe(set)
 	for red && err == nil && len(set) > 1 {
@@ -78,10 +87,22 @@ func (s *pollution) search(set []string) (*triage.Polluters, error) {
 			return s.confirm(set) // it takes tests of both halves
 		}
 	}
-	if err != nil || !red {
+	switch {
+	case err != nil:
 		return nil, err
+	case !red:
+		return s.none(), nil
 	}
 	return s.confirm(set)
+}
+
+// none says that the search ended without a test to name; nil when nothing was
+// measured.
+func (s *pollution) none() *triage.Polluters {
+	if s.runs == 0 {
+		return nil
+	}
+	return &triage.Polluters{Tests: []string{}, Of: s.of, Red: s.reds, Runs: s.runs}
 }
 
 func (s *pollution) confirm(set []string) (*triage.Polluters, error) {
@@ -97,7 +118,7 @@ func (s *pollution) confirm(set []string) (*triage.Polluters, error) {
 		}
 	}
 	if p.Red == 0 {
-		return nil, nil
+		return s.none(), nil
 	}
 	return p, nil
 }

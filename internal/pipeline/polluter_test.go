@@ -3,9 +3,11 @@ package pipeline_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/triagebot/triagebot/internal/pipeline"
+	"github.com/triagebot/triagebot/internal/report"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -13,6 +15,7 @@ import (
 type polluted struct {
 	*world
 	before, needs []string
+	hidden        string // a test of before that the record does not tell of
 	probes        int
 }
 
@@ -30,7 +33,7 @@ func (p *polluted) Run(ctx context.Context, req triage.Request, plan *triage.Lag
 	if !slices.ContainsFunc(p.needs, func(n string) bool { return !slices.Contains(ran, n) }) {
 		fail(&t, req.Target, redSignature)
 		if req.With == nil {
-			t.Before = p.before
+			t.Before = slices.DeleteFunc(slices.Clone(p.before), func(n string) bool { return n == p.hidden })
 		}
 	}
 	return t, nil
@@ -74,5 +77,37 @@ func TestThePolluterIsFoundByHalving(t *testing.T) {
 				t.Errorf("replayed: %+v", again.Verdicts[0].Polluters)
 			}
 		})
+	}
+}
+
+func TestThePolluterOfARandomOrderIsFoundInThatOrder(t *testing.T) {
+	in, w := check(1, planted{head: side{pack: 1}})
+	in.Report.Failures[0].Seed = 7
+	p := &polluted{world: w, before: []string{"TestC", "TestA", "TestB"}, needs: []string{"TestA"}}
+	v := triageOf(t, in, p).Verdicts[0]
+	if v.Polluters == nil || !slices.Equal(v.Polluters.Tests, p.needs) || p.probes == 0 {
+		t.Fatalf("found %+v in %d probes", v.Polluters, p.probes)
+	}
+	for _, req := range w.asked {
+		if (req.Seed == 7) != (req.Arm.Scope == triage.InPackage) {
+			t.Errorf("a trial in scope %v has seed %d", req.Arm.Scope, req.Seed)
+		}
+	}
+}
+
+func TestTestsThatDoNotBringTheFailureBackAreNotNamed(t *testing.T) {
+	in, w := check(1, planted{head: side{pack: 1}})
+	// What it needs is no test of those that it is told of.
+	p := &polluted{world: w, before: []string{"TestA", "TestB"}, needs: []string{"TestA"}, hidden: "TestA"}
+	r := triageOf(t, in, p)
+	v := r.Verdicts[0]
+	if v.Class != triage.LikelyRegression || v.Polluters == nil || len(v.Polluters.Tests) != 0 || v.Polluters.Red != 0 || v.Polluters.Runs != 1 || v.Polluters.Of != 1 {
+		t.Errorf("%s, polluters %+v", v.Class, v.Polluters)
+	}
+	if err := report.Validate(r); err != nil {
+		t.Error(err)
+	}
+	if page := report.Markdown(r, report.Options{}); !strings.Contains(page, "No test can be named") {
+		t.Errorf("the page does not say that none is named:\n%s", page)
 	}
 }

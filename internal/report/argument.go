@@ -69,6 +69,9 @@ const maxPolluters = 5
 
 // polluters names the tests after which the target fails.
 func polluters(p triage.Polluters) []prose {
+	if len(p.Tests) == 0 {
+		return []prose{say(fmt.Sprintf("No test can be named: run again after nothing but those that had run before it (%d), in the same order, it failed %d of %d times.", p.Of, p.Red, p.Runs))}
+	}
 	names := make([]prose, 0, maxPolluters)
 	for _, t := range p.Tests[:min(len(p.Tests), maxPolluters)] {
 		names = append(names, say(name(t)))

@@ -12,12 +12,11 @@ import (
 const maxBefore = 500
 
 // before lists the tests of the target's package that ran before it, for a red
-// run of it in their company and in the source's order: those are what a search
-// for the polluter starts from. Of several with one start, as subtests have their
+// run of it in their company: those are what a search for the polluter starts from. Of several with one start, as subtests have their
 // parent's, the first stands for all. It is nil where there are too many, or
 // their order is not known.
 func before(t triage.Trial, results []triage.Result) []string {
-	if t.Arm.Scope != triage.InPackage || t.With != nil || t.Seed != 0 || !t.Arm.Plain() {
+	if t.Arm.Scope != triage.InPackage || t.With != nil || !t.Arm.Plain() {
 		return nil
 	}
 	at := slices.IndexFunc(results, func(r triage.Result) bool { return r.Target == t.Target })

@@ -26,7 +26,8 @@ type Request struct {
 	// Seed is the order seed passed to the framework; 0 for the source's order.
 	Seed int64 `json:"seed,omitempty"`
 	// With are the tests of the package that run before the target, in this
-	// order, in place of all of them; only in the package's company.
+	// order, in place of all of them; only in the package's company. The order is
+	// that of an earlier run with the same Seed.
 	With []string `json:"with,omitempty"`
 }
 

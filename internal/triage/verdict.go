@@ -127,9 +127,11 @@ type Cause struct {
 // alone.
 type Polluters struct {
 	// Tests are their ids, in the order they run. There is one where a single one
-	// is enough.
+	// is enough, and none where those that ran before it do not bring the failure
+	// back when they are run in that order by themselves.
 	Tests []string `json:"tests"`
-	// Red of Runs is how often the test failed on head after these and no others.
+	// Red of Runs is how often the test failed on head after these and no others;
+	// where there is no such test, in all runs of the search.
 	Red  int `json:"red"`
 	Runs int `json:"runs"`
 	// Of is how many tests run before it in the package.

@@ -66,6 +66,7 @@ func (a Adapter) Command(s triage.RunSpec) triage.Command {
 		argv = append(argv, "-test.run="+RunPattern(s.Target.Test))
 	} else if s.With != nil {
 		argv = append(argv, "-test.run="+anyOf(append(slices.Clone(s.With), topTest(RewriteName(s.Target.Test)))))
+		argv = append(argv, shuffle(s.Seed)...) // all tests are shuffled before some are chosen: the order stays
 	} else {
 		argv = append(argv, a.company(s.Seed)...)
 	}
@@ -90,10 +91,15 @@ func (a Adapter) company(seed int64) []string {
 	if a.Skip != "" {
 		argv = append(argv, "-test.skip="+a.Skip)
 	}
-	if seed != 0 {
-		argv = append(argv, "-test.shuffle="+strconv.FormatInt(seed, 10))
+	return append(argv, shuffle(seed)...)
+}
+
+// shuffle is the order of a seed; 0 is that of the source.
+func shuffle(seed int64) []string {
+	if seed == 0 {
+		return nil
 	}
-	return argv
+	return []string{"-test.shuffle=" + strconv.FormatInt(seed, 10)}
 }
 
 // alarm is the testing package's time limit below the trial's cap: two seconds

@@ -78,6 +78,11 @@ func TestCommandOfATrial(t *testing.T) {
 			triage.RunSpec{Scope: triage.InPackage, Seed: 7, Timeout: 10 * time.Second},
 			"-test.timeout=9s -test.run=X -test.skip=Y -test.shuffle=7", nil,
 		},
+		"some tests before it, in the red's order": {
+			Adapter{Run: "X", Skip: "Y"},
+			triage.RunSpec{Scope: triage.InPackage, With: []string{"TestB"}, Seed: 7},
+			"-test.run=^(TestB|TestA)$ -test.shuffle=7", nil,
+		},
 		"the suite's own shorter limit": {
 			Adapter{Timeout: 5 * time.Second}, triage.RunSpec{Timeout: time.Minute, Scope: triage.InPackage}, "-test.timeout=5s", nil,
 		},
