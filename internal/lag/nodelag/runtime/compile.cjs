@@ -5,6 +5,7 @@
 const vm = require('vm');
 const Module = require('module');
 const modules = require('./modules.cjs');
+const { strip } = require('./types.cjs');
 const { HOOKS } = require('./rewrite.cjs');
 
 /** Installs the transform (code, filename, type) => code. */
@@ -12,8 +13,10 @@ function install(transform, hooks) {
   show(globalThis, hooks);
   patchVM(transform, hooks);
   const compile = Module.prototype._compile;
-  Module.prototype._compile = function (code, filename, ...rest) {
-    return compile.call(this, transform(code, filename, 'script'), filename, ...rest);
+  Module.prototype._compile = function (code, filename, format, ...rest) {
+    const plain = strip(code, format);
+    const now = transform(plain.code, filename, 'script');
+    return now === plain.code ? compile.call(this, code, filename, format, ...rest) : compile.call(this, now, filename, plain.format, ...rest);
   };
   modules.install(transform);
   Module.syncBuiltinESMExports();

@@ -7,6 +7,7 @@
 const path = require('path');
 const Module = require('module');
 const { pathToFileURL } = require('url');
+const { strip, isTyped } = require('./types.cjs');
 
 /** Installs the transform (code, url, type) => code: in the thread where that can be done, else on the loader thread. */
 function install(transform) {
@@ -51,10 +52,10 @@ function behind(real, then) {
 
 /** What a load hook gave, with the source transformed. A source of CommonJS is there only when a hook gave it. */
 function loaded(r, url, transform) {
-  if (r.source == null || (r.format !== 'module' && r.format !== 'commonjs')) return r;
-  const code = textOf(r.source);
-  const now = transform(code, url, r.format === 'module' ? 'module' : 'script');
-  return now === code ? r : { ...r, source: now };
+  if (r.source == null || !(r.format === 'module' || r.format === 'commonjs' || isTyped(r.format))) return r;
+  const { code, format } = strip(textOf(r.source), r.format);
+  const now = transform(code, url, format === 'module' ? 'module' : 'script');
+  return now === code ? r : { ...r, format, source: now };
 }
 
 const textOf = (source) => (typeof source === 'string' ? source : Buffer.from(source).toString());

@@ -12,6 +12,7 @@
 //   rewrite.cjs  puts the calls of the hooks into a source (acorn.cjs parses it)
 //   compile.cjs  catches the ways by which sources are compiled
 //   modules.cjs  the same for what Node's own loaders load
+//   types.cjs    takes the types out of TypeScript that Node itself runs
 //   loader.mjs   their part on the loader thread, before 22.15
 
 const fs = require('fs');
