@@ -9,7 +9,7 @@ FUZZ    ?= 20s
 BENCH   ?=
 BIN     := bin/triagebot
 
-.PHONY: build demo test lint bench sweep-bench fuzz truth sim update refresh-openapi node-env python-env lint-actions act container release-dry clean
+.PHONY: build demo test lint bench bench-go bench-scripts sweep-bench fuzz truth sim update refresh-openapi node-env python-env lint-actions act container release-dry clean
 
 build: ## build bin/triagebot
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/triagebot
@@ -31,8 +31,8 @@ lint: ## gofmt, vet, staticcheck, the shape of the project
 NODEENV := bin/nodeenv
 NODEPIN := internal/framework/jstest/testdata/npm
 ifndef TRIAGEBOT_TEST_NODE_MODULES
-test truth bench: node-env
-test truth bench: export TRIAGEBOT_TEST_NODE_MODULES = $(shell test -d $(NODEENV)/node_modules && echo $(CURDIR)/$(NODEENV)/node_modules)
+test truth bench-scripts: node-env
+test truth bench-scripts: export TRIAGEBOT_TEST_NODE_MODULES = $(shell test -d $(NODEENV)/node_modules && echo $(CURDIR)/$(NODEENV)/node_modules)
 endif
 
 node-env: ## install the pinned vitest, jest and mocha below bin
@@ -45,8 +45,8 @@ node-env: ## install the pinned vitest, jest and mocha below bin
 # The pytest that tests start. An interpreter that the environment names is taken instead.
 PYENV := bin/pyenv
 ifndef TRIAGEBOT_TEST_PYTHON
-test truth bench: python-env
-test truth bench: export TRIAGEBOT_TEST_PYTHON = $(shell test -x $(PYENV)/bin/python3 && echo $(CURDIR)/$(PYENV)/bin/python3)
+test truth bench-scripts: python-env
+test truth bench-scripts: export TRIAGEBOT_TEST_PYTHON = $(shell test -x $(PYENV)/bin/python3 && echo $(CURDIR)/$(PYENV)/bin/python3)
 endif
 
 python-env: ## install the pinned pytest and its plugins below bin; PYTHON names the interpreter
@@ -66,8 +66,15 @@ truth: build ## every sample repository, SAMPLES times each; ONLY chooses among 
 sim: ## the simulation of the error promises at full size
 	$(GO) test -count=1 -timeout 60m ./internal/classify -run 'TestSimulation|TestARegressionIsExcused' -sim $(SIM) -update -v
 
-bench: ## measures all of docs/benchmarks*.md in one run; BENCH=-bench-write writes the pages
-	$(GO) test -count=1 -timeout 120m ./internal/bench -run TestBench -bench-table $(BENCH) -v
+bench: ## measures all of docs/benchmarks*.md, page after page; BENCH=-bench-write writes the pages
+	$(MAKE) bench-go
+	$(MAKE) bench-scripts
+
+bench-go: ## measures docs/benchmarks.md, Go
+	$(GO) test -count=1 -timeout 60m ./internal/bench -run '^TestBench$$' -bench-table $(BENCH) -v
+
+bench-scripts: ## measures docs/benchmarks-scripts.md, Python and Node
+	$(GO) test -count=1 -timeout 90m ./internal/bench -run '^TestBenchScripts$$' -bench-table $(BENCH) -v
 
 .PHONY: scaling
 scaling: ## what a sweep costs, and the error of the model in docs/scaling.md; some minutes

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,13 +13,58 @@ import (
 )
 
 var (
-	table  = flag.Bool("bench-table", false, "measure everything and print docs/benchmarks.md")
-	write  = flag.Bool("bench-write", false, "write docs/benchmarks.md too")
-	rounds = flag.Int("bench-rounds", 3, "rounds of everything that is measured on each test")
-	parts  = flag.String("bench-parts", "reveal,false,causes,cost,check", "what is measured; all of it for the page")
+	table  = flag.Bool("bench-table", false, "measure everything and print the pages")
+	write  = flag.Bool("bench-write", false, "write the pages too")
+	rounds = flag.Int("bench-rounds", 0, "rounds of everything that is measured on each test; 0 is 3 for Go and 1 for Python and Node")
+	parts  = flag.String("bench-parts", allParts, "what is measured; all of it for a page")
+	match  = flag.String("bench-match", "", "a regular expression on the tests of the corpora; all of them for a page")
 )
 
-const page = "../../docs/benchmarks.md"
+const (
+	page     = "../../docs/benchmarks.md"
+	goRounds = 3
+	allParts = "reveal,false,causes,cost,check"
+)
+
+func roundsOr(n int) int {
+	if *rounds > 0 {
+		return *rounds
+	}
+	return n
+}
+
+// refuseParts ends a run that is to write a page and would not measure the whole of it.
+func refuseParts(t testing.TB) {
+	t.Helper()
+	if _, err := regexp.Compile(*match); err != nil {
+		t.Fatalf("reading -bench-match: %v", err)
+	}
+	if *write && (*parts != allParts || *match != "") {
+		t.Fatal("a page is written of a whole run only: leave out -bench-parts and -bench-match, or -bench-write")
+	}
+}
+
+// chosen are those whose names -bench-match matches.
+func chosen[T any](all []T, name func(T) string) []T {
+	re := regexp.MustCompile(*match)
+	return slices.DeleteFunc(slices.Clone(all), func(c T) bool { return !re.MatchString(name(c)) })
+}
+
+// writePage replaces a page at once, so that an interrupt leaves the old one.
+func writePage(t testing.TB, path, text string) {
+	t.Helper()
+	if !*write {
+		return
+	}
+	err := os.WriteFile(path+".new", []byte(text), 0o644)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	say("written: " + path)
+}
 
 // results are everything that one run measured.
 type results struct {
@@ -52,7 +99,8 @@ func TestBench(t *testing.T) {
 	if !*table {
 		t.Skip("run with -bench-table to measure")
 	}
-	r := results{began: time.Now(), machine: machine(), rounds: *rounds, honestSaid: map[string]int{}}
+	refuseParts(t)
+	r := results{began: time.Now(), machine: machine(), rounds: roundsOr(goRounds), honestSaid: map[string]int{}}
 	r.load[0] = load()
 	r.bin = buildTriagebot(t)
 	l := newLab(t)
@@ -70,11 +118,7 @@ func TestBench(t *testing.T) {
 	r.ended, r.load[1] = time.Now(), load()
 	text := r.page()
 	fmt.Println(text)
-	if *write {
-		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writePage(t, page, text)
 }
 
 func racyTest(c corpusTest) bool { return c.is(racy) }
@@ -84,18 +128,19 @@ func racyTest(c corpusTest) bool { return c.is(racy) }
 func (r *results) measureReveal(t testing.TB, l *lab) {
 	bins := map[string]string{}
 	for range r.rounds {
-		for _, c := range only(corpus(t), racyTest) {
+		for _, c := range only(chosen(corpus(t), corpusTest.String), racyTest) {
 			if bins[c.pkg] == "" {
 				bins[c.pkg] = bareBuild(t, c)
 			}
-			r.rows = append(r.rows, l.reveal(t, c, bins[c.pkg]))
+			w := l.reveal(t, c, bins[c.pkg])
+			r.rows = append(r.rows, w)
+			say(fmt.Sprintf("%s: red %v after %d lagged runs", c, w.ladder.red, w.ladder.runs))
 		}
-		say("revealed")
 	}
 }
 
 func (r *results) measureFalse(t testing.TB, l *lab) {
-	ok := only(corpus(t), func(c corpusTest) bool { return c.is(correct) })
+	ok := only(chosen(corpus(t), corpusTest.String), func(c corpusTest) bool { return c.is(correct) })
 	r.correctTests = len(ok)
 	for range r.rounds {
 		for _, c := range ok {
@@ -105,7 +150,7 @@ func (r *results) measureFalse(t testing.TB, l *lab) {
 				r.correctReds = append(r.correctReds, fmt.Sprintf("%s under %s: %s", c, h.plan.Name, h.red.Failure.Message))
 			}
 		}
-		for _, c := range only(corpus(t), func(c corpusTest) bool { return c.is(honest) }) {
+		for _, c := range only(chosen(corpus(t), corpusTest.String), func(c corpusTest) bool { return c.is(honest) }) {
 			reds, runs := l.falseReds(t, c)
 			r.honestRuns += runs
 			for _, h := range reds {
@@ -124,7 +169,7 @@ func (r *results) measureFalse(t testing.TB, l *lab) {
 func (r *results) measureCauses(t testing.TB, l *lab) {
 	rows := truths(t)
 	for range r.rounds {
-		for _, c := range only(corpus(t), racyTest) {
+		for _, c := range only(chosen(corpus(t), corpusTest.String), racyTest) {
 			began := time.Now()
 			e := l.nameCause(t, c, rows[c.String()])
 			e.wallMS = ms(time.Since(began))

@@ -22,6 +22,10 @@ const (
 	reachMemoryMB = 60
 	reachGapMS    = 1000
 	reachVerdictS = 15
+	// The reaches of Python and Node.
+	reachAgain   = 0.74 // of the runs under the revealing plan; the best published median for Node
+	reachCallNS  = 1500 // a worker's call under a plan, in Python
+	reachAwaitNS = 150  // an await under a plan, in Node
 )
 
 func (r *results) page() string {
