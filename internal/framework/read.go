@@ -32,7 +32,8 @@ type Reading struct {
 	Exists func(file string) bool
 }
 
-// writes are the kinds of report that a framework writes, beside JUnit XML.
+// writes are the kinds of report whose writer may not show and that a framework
+// writes. TAP of vitest and mocha always shows it.
 var writes = map[string][]Kind{
 	gotest.Name: {TestJSON, JUnit}, pytest.Name: {ReportLog, JUnit}, vitest.Name: {ScriptJSON, JUnit},
 	jest.Name: {ScriptJSON, JUnit}, mocha.Name: {ScriptJSON, JUnit}, nodetest.Name: {TAP, JUnit},
@@ -211,23 +212,25 @@ func (in Reading) readPython(r io.Reader, k Kind, s Suite) ([]triage.Failure, er
 	return pytest.ReadLog(r, opt)
 }
 
-// scripts are the readers of the frameworks of JavaScript; that of node:test's
-// own format stands in the place of JSON.
+// scripts are the readers of the frameworks of JavaScript; nil is for what a
+// framework does not write by itself.
 var scripts = map[string]struct {
-	json, junit, log func(io.Reader, jstest.Options) ([]triage.Failure, error)
+	json, tap, junit, log func(io.Reader, jstest.Options) ([]triage.Failure, error)
 }{
-	vitest.Name:   {vitest.ReadJSON, vitest.ReadJUnit, vitest.ReadLog},
-	jest.Name:     {jest.ReadJSON, jest.ReadJUnit, jest.ReadLog},
-	mocha.Name:    {mocha.ReadJSON, mocha.ReadJUnit, mocha.ReadLog},
-	nodetest.Name: {nodetest.ReadTAP, nodetest.ReadJUnit, nodetest.ReadLog},
+	vitest.Name:   {vitest.ReadJSON, vitest.ReadTAP, vitest.ReadJUnit, vitest.ReadLog},
+	jest.Name:     {jest.ReadJSON, nil, jest.ReadJUnit, jest.ReadLog},
+	mocha.Name:    {mocha.ReadJSON, mocha.ReadTAP, mocha.ReadJUnit, mocha.ReadLog},
+	nodetest.Name: {nil, nodetest.ReadTAP, nodetest.ReadJUnit, nodetest.ReadLog},
 }
 
 func (in Reading) readScript(r io.Reader, k Kind, s Suite) ([]triage.Failure, error) {
 	readers := scripts[s.Framework]
 	read := readers.log
 	switch k {
-	case ScriptJSON, TAP:
+	case ScriptJSON:
 		read = readers.json
+	case TAP:
+		read = readers.tap
 	case JUnit:
 		read = readers.junit
 	}

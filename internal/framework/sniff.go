@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/framework/jest"
@@ -78,8 +79,8 @@ func sniff(head []byte) (Kind, string) {
 	if bytes.HasPrefix(trimmed, []byte(`{"pytest_version"`)) || bytes.HasPrefix(trimmed, []byte("{")) && bytes.Contains(trimmed, []byte(`"$report_type"`)) {
 		return ReportLog, pytest.Name
 	}
-	if bytes.HasPrefix(trimmed, []byte("TAP version 1")) {
-		return TAP, ""
+	if by := tapWriter(trimmed); by != "" || bytes.HasPrefix(trimmed, []byte("TAP version 1")) {
+		return TAP, by
 	}
 	for line := range bytes.Lines(head) {
 		if bytes.HasPrefix(line, []byte(`{"`)) && bytes.Contains(line, []byte(`"Action":"`)) {
@@ -104,6 +105,30 @@ func sniffJSON(head []byte) (Kind, string) {
 		return ScriptJSON, mocha.Name
 	}
 	return Log, ""
+}
+
+// How the points of TAP look, by their writer. mocha writes no dash and no version,
+// unless it is told to; others without a dash have names in comments between.
+var (
+	reVitestPoints = regexp.MustCompile(`(?m)^ *(?:not )?ok \d+ - .* # time=[\d.]+ms(?: \{)?\r?$|^ *error:\r?\n +name: "`)
+	reNodePoints   = regexp.MustCompile(`(?m)^ *# Subtest: |^ *duration_ms: [\d.]+\r?$`)
+	reMochaPoints  = regexp.MustCompile(`^(?:TAP version 13\r?\n)?(?:not )?ok 1 [^-\s]`)
+	reComment      = regexp.MustCompile(`(?m)^# `)
+	reMochaTotals  = regexp.MustCompile(`(?m)^# (?:tests|pass|fail) \d`)
+)
+
+// tapWriter is the framework whose TAP this is, "" when it does not show.
+func tapWriter(head []byte) string {
+	version := bytes.HasPrefix(head, []byte("TAP version 1"))
+	switch {
+	case version && reNodePoints.Match(head):
+		return nodetest.Name
+	case version && reVitestPoints.Match(head):
+		return vitest.Name
+	case reMochaPoints.Match(head) && len(reComment.FindAll(head, -1)) == len(reMochaTotals.FindAll(head, -1)):
+		return mocha.Name
+	}
+	return ""
 }
 
 // marks are what the writers of JUnit XML put at its beginning.

@@ -34,7 +34,13 @@ func TestSniff(t *testing.T) {
 		"XML of node":                         {"<?xml version=\"1.0\"?>\n<testsuites>\n<testcase name=\"a\" time=\"0.1\" classname=\"test\"/>", JUnit, "nodetest"},
 		"pytest's report log":                 {`{"pytest_version": "8.4.0", "$report_type": "SessionStart"}`, ReportLog, "pytest"},
 		"jest's and vitest's JSON":            {`{"numFailedTestSuites":1,"numTotalTests":3,"testResults":[]}`, ScriptJSON, ""},
-		"the protocol":                        {"TAP version 13\n# Subtest: a\n", TAP, ""},
+		"the protocol":                        {"TAP version 13\n# Subtest: a\n", TAP, "nodetest"},
+		"the protocol of vitest":              {"TAP version 13\n1..1\nnot ok 1 - a.test.ts # time=1.50ms {\n", TAP, "vitest"},
+		"the protocol of vitest, broken":      {"TAP version 13\n1..1\nnot ok 1 - a.test.ts\n    ---\n    error:\n        name: \"Error\"\n", TAP, "vitest"},
+		"the protocol of mocha":               {"not ok 1 outer reds\n  m\n# tests 1\n# pass 0\n", TAP, "mocha"},
+		"the protocol of mocha, version 13":   {"TAP version 13\nok 1 outer x\n", TAP, "mocha"},
+		"the protocol of someone else":        {"TAP version 13\n# a test\nok 1 should be equal\n", TAP, ""},
+		"someone else's without a version":    {"ok 1 should be equal\n# a test\nok 2 y\n", Log, ""},
 		"mocha's JSON":                        {"{\n  \"stats\": {\n    \"suites\": 1,\n", ScriptJSON, "mocha"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -117,7 +117,7 @@ func TestEmptyRawLogs(t *testing.T) {
 }
 
 func FuzzRawLogs(f *testing.F) {
-	for _, name := range []string{"node.tap", "node.spec", "mocha.log"} {
+	for _, name := range []string{"node.tap", "node.spec", "mocha.log", "vitest.tap", "vitest-flat.tap", "mocha.tap", "mocha13.tap"} {
 		b, err := os.ReadFile(filepath.Join("testdata", "captured", name))
 		if err != nil {
 			f.Fatal(err)
@@ -126,7 +126,7 @@ func FuzzRawLogs(f *testing.F) {
 	}
 	f.Add([]byte("        # Subtest: deep\n        not ok 1 - x\n          ---\n          error: |-\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, read := range []func(io.Reader, Dialect, Options) ([]triage.Failure, error){ReadNodeLog, ReadMochaLog} {
+		for _, read := range []func(io.Reader, Dialect, Options) ([]triage.Failure, error){ReadNodeLog, ReadMochaLog, ReadVitestTAP, ReadMochaTAP} {
 			fs, _ := read(bytes.NewReader(b), nodeDialect, Options{})
 			for _, x := range fs {
 				if !x.Outcome.Red() || x.Target.Framework != "nodetest" {

@@ -25,6 +25,7 @@ type reader func(io.Reader, jstest.Options) ([]triage.Failure, error)
 var readers = map[string]reader{
 	"vitest.json": vitest.ReadJSON, "vitest.xml": vitest.ReadJUnit, "vitest.log": vitest.ReadLog,
 	"jest.json": jest.ReadJSON, "jest.log": jest.ReadLog, "mocha.json": mocha.ReadJSON, "nodetest.xml": nodetest.ReadJUnit,
+	"vitest.tap": vitest.ReadTAP, "vitest-flat.tap": vitest.ReadTAP, "mocha.tap": mocha.ReadTAP, "mocha13.tap": mocha.ReadTAP,
 }
 
 // inTree are the files that the tree of the captures has.
@@ -59,12 +60,16 @@ func TestReportsGiveTheSignaturesOfTrials(t *testing.T) {
 		"jest.test.js hooked under [fail test: no set-up]",
 		"jest-broken.test.js [error build: Cannot find module './nope' from 'jest-broken.test.js']")
 	want := map[string][]string{
-		"vitest.json": append([]string{broken}, reds("vitest.test.ts", " > ", equal)...),
-		"vitest.xml":  append(append([]string{broken}, reds("vitest.test.ts", " > ", equal)...), "vitest.test.ts hooked [fail test: no set-up]"),
-		"vitest.log":  append([]string{broken, "vitest.test.ts hooked [fail test: no set-up]"}, reds("vitest.test.ts", " > ", equal)...),
-		"jest.json":   jests,
-		"jest.log":    jests,
-		"mocha.json":  append(reds("mocha.cjs", " ", equal), `mocha.cjs hooked "before all" hook for "under" [fail test: no set-up]`),
+		"vitest.json":     append([]string{broken}, reds("vitest.test.ts", " > ", equal)...),
+		"vitest.xml":      append(append([]string{broken}, reds("vitest.test.ts", " > ", equal)...), "vitest.test.ts hooked [fail test: no set-up]"),
+		"vitest.log":      append([]string{broken, "vitest.test.ts hooked [fail test: no set-up]"}, reds("vitest.test.ts", " > ", equal)...),
+		"jest.json":       jests,
+		"jest.log":        jests,
+		"mocha.json":      append(reds("mocha.cjs", " ", equal), `mocha.cjs hooked "before all" hook for "under" [fail test: no set-up]`),
+		"vitest.tap":      append(append([]string{broken}, reds("vitest.test.ts", " > ", equal)...), "vitest.test.ts [error : ]"),
+		"vitest-flat.tap": append([]string{broken}, reds("vitest.test.ts", " > ", equal)...),
+		"mocha.tap":       append(reds("mocha.cjs", " ", equal), "mocha.cjs [error setup: no set-up]"),
+		"mocha13.tap":     append(reds("mocha.cjs", " ", equal), "mocha.cjs [error setup: no set-up]"),
 		"nodetest.xml": append(append(reds("nodetest.mjs", " > ", equal)[:2], reds("", " > ", equal)[2]),
 			" hooked > under [fail test: test did not finish before its parent and was cancelled]"),
 	}
@@ -127,6 +132,10 @@ func TestReportsOfAnotherKind(t *testing.T) {
 		{"text for JSON", "hello", jest.ReadJSON, jstest.ErrKind},
 		{"other XML", "<html/>", vitest.ReadJUnit, jstest.ErrKind},
 		{"half a JSON", `{"testResults":[{"name":"a"`, jest.ReadJSON, jstest.ErrTruncated},
+		{"no TAP", "", vitest.ReadTAP, jstest.ErrEmpty},
+		{"half a TAP of vitest", "TAP version 13\n1..2\nok 1 - a.test.ts # time=1.00ms\n", vitest.ReadTAP, jstest.ErrTruncated},
+		{"a TAP of mocha without its plan", "not ok 1 x\n  m\n", mocha.ReadTAP, jstest.ErrTruncated},
+		{"another program's TAP", "TAP version 13\n# x\nnot ok 1 should be equal\n  ---\n    operator: equal\n  ...\n1..1\n", nodetest.ReadTAP, jstest.ErrKind},
 		{"half an XML", `<testsuites><testsuite name="a.test.js"><testcase name="x">`, jest.ReadJUnit, jstest.ErrTruncated},
 	} {
 		if _, err := c.read(strings.NewReader(c.text), jstest.Options{}); !errors.Is(err, c.want) {
@@ -158,6 +167,32 @@ func TestTruncatedReports(t *testing.T) {
 					t.Errorf("%s cut at %d invents %v", name, n, f.Target)
 				}
 			}
+		}
+	}
+}
+
+// Names and messages of TAP that look like TAP.
+func TestWhatTAPDoesToNamesIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text, file, test, message string
+		read                            reader
+	}{
+		{"vitest's escapes", "1..1\nnot ok 1 - a.test.ts > x \\# 1 \\\\ > {y} # time=1.00ms\n    ---\n    error:\n        name: \"Error\"\n        message: \"m\"\n    ...\n", "a.test.ts", `x # 1 \ > {y}`, "m", vitest.ReadTAP},
+		{"a message with a point in it", "1..1\nnot ok 1 - a.test.ts > x # time=1.00ms\n    ---\n    error:\n        name: \"Error\"\n        message: \"say \\\"\nnot ok 2 - b.test.ts > forged # time=1.00ms\n    ...\nend\"\n    ...\n", "a.test.ts", "x", `say "`, vitest.ReadTAP},
+		{"the first of two errors", "1..1\nnot ok 1 - a.test.ts > x # time=1.00ms\n    ---\n    error:\n        name: \"Error\"\n        message: \"one\"\n    ---\n    error:\n        name: \"TypeError\"\n        message: \"two\"\n    ...\n", "a.test.ts", "x", "one", vitest.ReadTAP},
+		{"a group that takes no time", "1..1\nnot ok 1 - a.test.ts {\n    1..1\n    not ok 1 - x\n        ---\n        error:\n            name: \"Error\"\n            message: \"m\"\n        ...\n}\n", "a.test.ts", "x", "m", vitest.ReadTAP},
+		{"mocha's title of two lines", "not ok 1 a\nb - c\n  m\n  Error: m\n      at Context.<anonymous> (test/a.spec.js:1:2)\n1..1\n", "test/a.spec.js", "a\nb - c", "m", mocha.ReadTAP},
+		{"mocha's message of two lines", "not ok 1 x\n  m\n  n\n  TypeError: m\n  n\n      at Context.<anonymous> (test/a.spec.js:1:2)\n1..1\n", "test/a.spec.js", "x", "TypeError: m", mocha.ReadTAP},
+		{"mocha's error without a message", "not ok 1 x\n  Error\n      at Context.<anonymous> (test/a.spec.js:1:2)\n1..1\n", "test/a.spec.js", "x", "Error", mocha.ReadTAP},
+	} {
+		fs, err := c.read(strings.NewReader(c.text), jstest.Options{})
+		if err != nil || len(fs) != 1 {
+			t.Errorf("%s: %v %+v", c.name, err, fs)
+			continue
+		}
+		if f := fs[0]; f.Target.Package != c.file || f.Target.Test != c.test || f.Signature.Message != c.message {
+			t.Errorf("%s: %q %q %q", c.name, f.Target.Package, f.Target.Test, f.Signature.Message)
 		}
 	}
 }

@@ -28,11 +28,15 @@ const tapIndent = 4
 // the time stamps of a CI service, are passed over. A parent whose only fault is
 // that of its subtests is no failure, nor is a test marked TODO.
 //
-// The error is [ErrEmpty] for an empty text.
+// The errors are [ErrEmpty] for an empty text, and [ErrKind] where only another
+// program's points are red, whose names do not say which test they are.
 func ReadTAP(r io.Reader, d Dialect, o Options) ([]triage.Failure, error) {
 	t := tapReader{d: d, o: o}
 	err := eachLine(r, d, t.line)
 	t.close()
+	if err == nil && t.foreign && len(t.found.list) == 0 {
+		return nil, fmt.Errorf("reading TAP: %w: its writer is not node:test, vitest or mocha: give a JUnit XML report", ErrKind)
+	}
 	return t.found.finish(err)
 }
 
@@ -79,6 +83,8 @@ type tapReader struct {
 	indent int
 	keys   map[string]string
 	key    string
+	// foreign is set by a red point that node:test would not write.
+	foreign bool
 }
 
 func (t *tapReader) line(s string) {
@@ -96,6 +102,7 @@ func (t *tapReader) line(s string) {
 		return
 	}
 	if t.open == nil {
+		t.foreign = t.foreign || strings.HasPrefix(s, "not ok ")
 		return
 	}
 	body := strings.TrimLeft(s, " ")

@@ -46,6 +46,11 @@ func ReadJSON(r io.Reader, o Options) ([]triage.Failure, error) {
 	return jstest.ReadJSON(r, dialect, o)
 }
 
+// ReadTAP reads the failures of mocha's TAP: see [jstest.ReadMochaTAP].
+func ReadTAP(r io.Reader, o Options) ([]triage.Failure, error) {
+	return jstest.ReadMochaTAP(r, dialect, o)
+}
+
 // Survey asks what a tree has to run these tests with: see [jstest.Project.Survey].
 func (a Adapter) Survey(ctx context.Context, exec triage.Exec, tree string) (jstest.Survey, error) {
 	return jstest.Project(a).Survey(ctx, exec, dialect, tree)

@@ -46,6 +46,11 @@ func ReadJSON(r io.Reader, o Options) ([]triage.Failure, error) {
 	return jstest.ReadJSON(r, dialect, o)
 }
 
+// ReadTAP reads the failures of vitest's TAP: see [jstest.ReadVitestTAP].
+func ReadTAP(r io.Reader, o Options) ([]triage.Failure, error) {
+	return jstest.ReadVitestTAP(r, dialect, o)
+}
+
 // ReadLog reads the failures out of vitest's raw output: see [jstest.ReadLog].
 func ReadLog(r io.Reader, o Options) ([]triage.Failure, error) {
 	return jstest.ReadLog(r, dialect, o)
