@@ -404,7 +404,7 @@ func TestActionRefusesBadInput(t *testing.T) {
 			s.t = t
 			s.want(exitError)
 			s.says("error", tc.want)
-			if time.Since(began) > 20*time.Second {
+			if time.Since(began) > time.Minute {
 				t.Errorf("it took %v to refuse", time.Since(began))
 			}
 		})

@@ -44,7 +44,7 @@ func beside(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.Command("sh", "-c", `for i in $(seq "$N"); do "$PROGRAM" </dev/null >/dev/null 2>&1 & echo $!; done`)
-	c.Env = append(os.Environ(), "PROGRAM="+program, "N="+strconv.Itoa(runtime.NumCPU()), burnVar+"=1m")
+	c.Env = append(os.Environ(), "PROGRAM="+program, "N="+strconv.Itoa(runtime.NumCPU()), burnVar+"=10m")
 	out, err := c.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func beside(t *testing.T) {
 func TestABusyProcessBesideIsToldByName(t *testing.T) {
 	w := New()
 	beside(t)
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	var note string
 	for !strings.Contains(note, "go test") && time.Now().Before(deadline) {
 		time.Sleep(leastWindow + leastWindow/10) // a window of the watch

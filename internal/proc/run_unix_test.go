@@ -37,6 +37,9 @@ func playRole(role string) {
 		syscall.Exit(code)
 	case "hang":
 		hang()
+	case "ready":
+		fmt.Println("ready")
+		hang()
 	case "ignore-term":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGINT)
 		fmt.Println("ready")
@@ -133,7 +136,7 @@ func run(t *testing.T, s Spec) Result {
 // goneSoon fails when the process is still there after a while.
 func goneSoon(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); syscall.Kill(pid, 0) != syscall.ESRCH; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); syscall.Kill(pid, 0) != syscall.ESRCH; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("process %d is still there", pid)
 		}
@@ -219,19 +222,34 @@ func TestRunGivesTheProcessOnlyWhatIsNamed(t *testing.T) {
 	}
 }
 
+// runReady runs a process that says when it is ready, with a limit that leaves it
+// the time to say so, on a busy machine too.
+func runReady(t *testing.T, s Spec) Result {
+	t.Helper()
+	for s.Timeout = time.Second; ; s.Timeout *= 4 {
+		r := run(t, s)
+		if bytes.HasPrefix(r.Output, []byte("ready\n")) {
+			return r
+		}
+		if s.Timeout > time.Minute {
+			t.Fatalf("not ready after %v: %+v", s.Timeout, r)
+		}
+	}
+}
+
 func TestTimeoutKillsAGroupThatIgnoresSignals(t *testing.T) {
 	s := role(t, "ignore-term")
-	s.Timeout, s.TimeoutSignal, s.Grace = time.Second, syscall.SIGQUIT, 100*time.Millisecond
-	r := run(t, s)
+	s.TimeoutSignal, s.Grace = syscall.SIGQUIT, 100*time.Millisecond
+	r := runReady(t, s)
 	if !r.TimedOut || r.Cancelled || r.Exit != -1 || r.Signal != "SIGKILL" || r.Wall < 1100*time.Millisecond {
 		t.Errorf("got %+v", r)
 	}
 }
 
 func TestTimeoutSignalGetsTheGoroutineDump(t *testing.T) {
-	s := role(t, "hang")
-	s.Timeout, s.TimeoutSignal, s.Grace = time.Second, syscall.SIGQUIT, 30*time.Second
-	r := run(t, s)
+	s := role(t, "ready")
+	s.TimeoutSignal, s.Grace = syscall.SIGQUIT, time.Minute
+	r := runReady(t, s)
 	if !r.TimedOut || r.Exit != 2 || r.Signal != "" || !bytes.Contains(r.Output, []byte("proc.hang")) {
 		t.Errorf("got %+v\n%s", r, r.Output)
 	}
@@ -247,7 +265,7 @@ func TestCancelKillsAtOnce(t *testing.T) {
 	s := role(t, "ignore-term")
 	s.TimeoutSignal, s.Timeout, s.Sink = syscall.SIGTERM, time.Minute, readySink{cancel}
 	r, err := Run(ctx, s)
-	if err != nil || !r.Cancelled || r.TimedOut || r.Signal != "SIGKILL" || r.Wall > 30*time.Second {
+	if err != nil || !r.Cancelled || r.TimedOut || r.Signal != "SIGKILL" || r.Wall > 50*time.Second {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

@@ -1,10 +1,12 @@
 package rerun
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -210,6 +212,15 @@ func (b bench) run(t *testing.T, req triage.Request, plan *triage.LagPlan) triag
 		t.Errorf("the trial is of %+v, asked for %+v", got.Request, req)
 	}
 	return got
+}
+
+// began reports whether the trial that is running has come to a test.
+func (b bench) began(test string) bool {
+	outputs, _ := filepath.Glob(filepath.Join(b.cfg.Dir, "tmp", "*", "output"))
+	return slices.ContainsFunc(outputs, func(path string) bool {
+		out, _ := os.ReadFile(path)
+		return bytes.Contains(out, []byte("=== RUN   "+test))
+	})
 }
 
 // roomsLeft lists the directories of trials that are still there.

@@ -2,6 +2,7 @@ package rerun
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -154,10 +155,15 @@ func TestTrialsSeeACleanEnvironmentAndATmpdirOfTheirOwn(t *testing.T) {
 func TestACancelledTrialIsAnError(t *testing.T) {
 	b := newBench(t, nil)
 	b.run(t, request(triage.Head, "odd", "TestPass"), nil) // builds
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if got, err := b.Run(ctx, request(triage.Head, "odd", "TestHang"), nil); err == nil {
-		t.Errorf("got %s", describe(got))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && !b.began("TestHang"); {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	if got, err := b.Run(ctx, request(triage.Head, "odd", "TestHang"), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, got %s", err, describe(got))
 	}
 	if left := b.roomsLeft(t); len(left) > 0 {
 		t.Errorf("left: %v", left)

@@ -54,12 +54,12 @@ func TestRunLeavesNoChildBehind(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("needs /proc to look for the child")
 	}
-	out, code, err := run(t.Context(), t.TempDir(), nil, "sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!")
+	out, code, err := run(t.Context(), t.TempDir(), nil, "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
 	if err != nil || code != 0 {
 		t.Fatalf("exit %d, %v", code, err)
 	}
 	pid := strings.TrimSpace(out)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		b, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err != nil || strings.Contains(string(b), ") Z ") {
 			return
