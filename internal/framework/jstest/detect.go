@@ -58,6 +58,7 @@ type manifest struct {
 	Workspaces json.RawMessage   `json:"workspaces"`
 	Jest       json.RawMessage   `json:"jest"`
 	Mocha      json.RawMessage   `json:"mocha"`
+	Manager    string            `json:"packageManager"`
 }
 
 // readManifest reads a directory's package.json; ok is false for none and for one that is broken.
@@ -95,25 +96,6 @@ func (d Dialect) uses(root fs.FS, dir string) string {
 		return "dependencies of " + file
 	}
 	return ""
-}
-
-// install is the command for the nearest lock file.
-func install(root fs.FS, dir string) string {
-	for at := dir; ; at = path.Dir(at) {
-		for _, l := range []struct{ file, command string }{
-			{"pnpm-lock.yaml", "pnpm install --frozen-lockfile"},
-			{"yarn.lock", "yarn install --immutable"},
-			{"package-lock.json", "npm ci"},
-			{"npm-shrinkwrap.json", "npm ci"},
-		} {
-			if _, err := fs.Stat(root, path.Join(at, l.file)); err == nil {
-				return l.command
-			}
-		}
-		if at == "." {
-			return "npm install"
-		}
-	}
 }
 
 // subdirs are the directories of the first two levels, without those that hold

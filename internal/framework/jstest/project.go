@@ -153,7 +153,7 @@ func findScript(dir, tree, name string) (script, problem string) {
 			return "", fmt.Sprintf("node_modules/%s has no binary of that name: install it anew", name)
 		}
 		if at == tree || at == filepath.Dir(at) || !strings.HasPrefix(at, tree) {
-			return "", fmt.Sprintf("%s is not installed: run the project's install command (npm ci) in each tree", name)
+			return "", notInstalled(dir, tree, name)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestSurveySaysWhatIsThere(t *testing.T) {
 		"Node's own runner":   {Project{}, Dialect{Name: "nodetest"}, "20.1.0", nil, Survey{Node: "20.1.0"}},
 		"too old":             {Project{}, arrows, "18.19.0", nil, Survey{Node: "18.19.0", Tool: "3.2.4", NodeProblem: "put Node 20 or newer"}},
 		"no Node":             {Project{}, arrows, "", fmt.Errorf("starting: %w", osexec.ErrNotFound), Survey{Tool: "3.2.4", NodeProblem: "there is no node on the PATH: install"}},
-		"not installed":       {Project{}, Dialect{Name: "jest", Package: "jest"}, "22.1.0", nil, Survey{Node: "22.1.0", ToolProblem: "npm ci"}},
+		"not installed":       {Project{}, Dialect{Name: "jest", Package: "jest"}, "22.1.0", nil, Survey{Node: "22.1.0", ToolProblem: "npm install"}},
 	} {
 		s, err := tc.p.Survey(t.Context(), answer(tc.version, tc.err), tc.d, tree)
 		if err != nil || s.Node != tc.want.Node || s.Tool != tc.want.Tool {
