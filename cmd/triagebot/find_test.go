@@ -125,6 +125,24 @@ func TestCommandsOfSuites(t *testing.T) {
 	}
 }
 
+func TestTheFrameworkOfACommandIsThatOfAllThatIsFound(t *testing.T) {
+	web, api, python := framework.Suite{Framework: "vitest", Dir: "web"}, framework.Suite{Framework: "vitest", Dir: "api"}, framework.Suite{Framework: "pytest", Dir: "py"}
+	for name, c := range map[string]struct {
+		command string
+		found   []framework.Suite
+		want    string
+	}{
+		"packages of one framework":  {"npm test", []framework.Suite{web, api}, "vitest"},
+		"packages of two frameworks": {"npm test", []framework.Suite{web, python}, "gotest"},
+		"its own words":              {"npx jest", []framework.Suite{web}, "jest"},
+		"nothing":                    {"npm test", nil, "gotest"},
+	} {
+		if got := frameworkOf(strings.Fields(c.command), "", c.found); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 func TestAnyPrefixOfAReportIsAnErrorOrASubset(t *testing.T) {
 	dir := "../../internal/framework/gotest/testdata/capture"
 	for _, name := range []string{"events.json", "gotestsum.xml", "gojunitreport-v2.xml", "plain.log", "verbose.log"} {

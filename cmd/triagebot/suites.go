@@ -160,7 +160,8 @@ var words = []struct{ word, framework string }{
 }
 
 // frameworkOf tells the framework of a command by its words, else by what is
-// found in its directory, else by what is found at all.
+// found in its directory, else by what is found at all: a command in the root of a
+// workspace runs the tests of its packages.
 func frameworkOf(command []string, dir string, found []framework.Suite) string {
 	for _, w := range words {
 		if slices.ContainsFunc(command, func(c string) bool { return path.Base(filepath.ToSlash(c)) == w.word }) {
@@ -172,7 +173,7 @@ func frameworkOf(command []string, dir string, found []framework.Suite) string {
 			return s.Framework
 		}
 	}
-	if len(found) > 0 && len(command) == 0 {
+	if len(found) > 0 && (len(command) == 0 || !slices.ContainsFunc(found, func(s framework.Suite) bool { return s.Framework != found[0].Framework })) {
 		return found[0].Framework
 	}
 	return gotest.Name
