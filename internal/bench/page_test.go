@@ -31,7 +31,7 @@ const (
 func (r *results) page() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What the Go lag engine finds, and what a check costs\n\n")
-	fmt.Fprintf(&b, "Written by `make bench BENCH=-bench-write`: all of it is measured side by side in one run, test by test in turn. Do not edit.\n\n")
+	fmt.Fprintf(&b, "Written by `make bench-go BENCH=-bench-write`: all of it is measured side by side in one run, test by test in turn. Do not edit. Python and Node have [a page of their own](benchmarks-scripts.md).\n\n")
 	fmt.Fprintf(&b, "%s. %s, %d rounds, %.0f minutes. Load average (1, 5, 15 minutes) %s at the start, %s at the end; the run itself adds about 1.\n\n",
 		r.machine, r.began.UTC().Format("2006-01-02 15:04 MST"), r.rounds, r.ended.Sub(r.began).Minutes(), r.load[0], r.load[1])
 	fmt.Fprintf(&b, "The corpus is `%s`: 19 racy, 19 correct and 2 honest-deadline tests with planted timing. The promises count the 16 racy ones that the engine was first measured with; the other three are shown too.\n\n", strings.TrimPrefix(corpusDir, "../"))

@@ -29,7 +29,7 @@ const (
 	// resolutionNS is a difference that the layout of memory alone makes.
 	resolutionNS = 1
 	// scriptPairs is how often the bare command and a trial run in turn.
-	scriptPairs = 20
+	scriptPairs = 16
 )
 
 // costRow is one figure of a language's own cost.

@@ -21,6 +21,8 @@ const (
 	// againRuns is how often a test is run under the plan that was first red, to
 	// tell how often one lagged run shows it.
 	againRuns = 10
+	// scriptControls are the runs without lag of each test.
+	scriptControls = 5
 )
 
 // scriptLang is one of the languages that are measured on this page.
@@ -34,11 +36,18 @@ type scriptLang struct {
 	cost func(t testing.TB) []costRow
 	// bare makes the command by which a person runs one test.
 	bare func(t testing.TB) bareCommand
+	// gaps say why a reach is missed when it is; each was looked into.
+	gaps map[string]string
 }
 
 var scriptLangs = []scriptLang{
-	{"Python", pytest.Name, "internal/lag/pylag/testdata/corpus", pythonLab, 0, pythonCost, barePytest},
-	{"Node", vitest.Name, "internal/lag/nodelag/testdata/corpus", nodeLab, reachAgain, nodeCost, bareVitest},
+	{"Python", pytest.Name, "internal/lag/pylag/testdata/corpus", pythonLab, 0, pythonCost, barePytest, nil},
+	{"Node", vitest.Name, "internal/lag/nodelag/testdata/corpus", nodeLab, reachAgain, nodeCost, bareVitest, nodeGaps},
+}
+
+var nodeGaps = map[string]string{
+	causesRight: "\"v5 two terminal outcomes\" releases a lease while the renewal is between two steps. A delay in `Store.owner` opens that window for the first passes only, " +
+		"so a longer sleep of the test carries the release behind it and turns it green, as it does with a sleep that is too short; it is then called a fixed sleep, with the right place beside it.",
 }
 
 // scriptRow is one round of one racy test, looked at in every way.
@@ -122,19 +131,13 @@ func measureLang(t *testing.T, lang scriptLang, rounds int) scriptResult {
 func (r *scriptResult) measureRacy(l *lagtest.Lab, racy []lagtest.Racy, progress string) {
 	for i, c := range racy {
 		t := l.Target(c.File, c.Test)
-		row := scriptRow{c: c}
 		l.Try(t, l.Plan("yield")) // what is prepared once is not timed
-		for range controls {
-			if l.Try(t, nil).Outcome.Red() {
-				row.control.Red++
-			}
-			row.control.Runs++
-		}
+		row := scriptRow{c: c, control: controlOf(l, t)}
 		climb := l.Climb(t)
 		began := time.Now()
 		plan, red, ok := climb.Next()
 		row.ladder = search{red: ok, runs: climb.Runs, wall: time.Since(began), rung: plan.Name}
-		if wants("reveal") {
+		if wants("reveal") && !c.Later { // the promises count the first ones
 			r.reveal(l, t, &row, plan)
 		}
 		if wants("causes") && ok {
@@ -152,10 +155,7 @@ func (r *scriptResult) reveal(l *lagtest.Lab, t triage.Target, row *scriptRow, p
 	stop := burn(l.T)
 	row.burnt = plainly(l, t, row.ladder.wall)
 	stop()
-	if row.c.Later {
-		return // the promise counts the first ones
-	}
-	for row.againOf = range againRuns {
+	for range againRuns {
 		if row.ladder.red && l.Try(t, &plan).Outcome.Red() {
 			row.again++
 		}
@@ -204,19 +204,32 @@ func (r *scriptResult) measureFalse(l *lagtest.Lab, known lagtest.Truth, progres
 	}
 }
 
-// measureHonest asks for the cause of each red of a test whose deadline is meant.
+// measureHonest climbs as a check does with a test whose deadline is meant: from
+// the first red on, the deadlines are out of the way.
 func (r *scriptResult) measureHonest(l *lagtest.Lab, t triage.Target) {
-	for i := range l.Plans {
-		r.honestRuns++
-		tr := l.Try(t, &l.Plans[i])
-		if !tr.Outcome.Red() {
-			continue
-		}
-		r.honestReds++
-		cause := l.Search(t, l.Plans[i], tr, lag.Control{Runs: controls}).Cause
-		r.honestSaid[string(cause.Kind)]++
-		if calledRace(cause) {
-			r.calledRace = append(r.calledRace, fmt.Sprintf("%s under %s: %s", t.Test, l.Plans[i].Name, cause.Kind))
+	control := controlOf(l, t)
+	climb := l.Climb(t)
+	if plan, red, ok := climb.Next(); ok {
+		for _, cause := range climb.Explain(plan, red, control).All {
+			r.honestReds++
+			r.honestSaid[string(cause.Kind)]++
+			if calledRace(cause) {
+				r.calledRace = append(r.calledRace, fmt.Sprintf("%s: %s by plan %s", t.Test, cause.Kind, cause.Plan))
+			}
 		}
 	}
+	r.honestRuns += climb.Runs
+}
+
+// controlOf runs a test without lag, so often that the search does without runs
+// of its own.
+func controlOf(l *lagtest.Lab, t triage.Target) lag.Control {
+	var c lag.Control
+	for range scriptControls {
+		if l.Try(t, nil).Outcome.Red() {
+			c.Red++
+		}
+		c.Runs++
+	}
+	return c
 }

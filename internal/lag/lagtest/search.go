@@ -100,6 +100,8 @@ type Said struct {
 	Cause  *triage.Cause
 	Rung   string
 	Probes int
+	// All are the causes that the searches came to, in turn.
+	All []*triage.Cause
 }
 
 // Explain names the cause of a red that a climb came to, as the product does it: it
@@ -114,6 +116,7 @@ func (c *Climb) Explain(plan triage.LagPlan, red triage.Trial, control lag.Contr
 		}
 		res := c.lab.Search(c.target, plan, last, control)
 		s.Probes += res.Trials
+		s.All = append(s.All, res.Cause)
 		if s.Cause == nil || res.Conclusive() {
 			s.Cause, s.Rung = res.Cause, plan.Name
 		}
