@@ -2,6 +2,7 @@ package nodetest
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/triagebot/triagebot/internal/framework/jstest"
 )
@@ -9,7 +10,8 @@ import (
 const separator = " > "
 
 // joinedSince is the first major version of Node that matches a name pattern
-// against the names joined from the outermost on, not against each alone.
+// against the names joined from the outermost on, without the spaces at the ends,
+// not against each alone.
 const joinedSince = 22
 
 var dialect = jstest.Dialect{Name: Name, Separator: separator, Reporter: "nodetest.mjs", Arguments: arguments}
@@ -34,7 +36,7 @@ func arguments(t jstest.Trial) []string {
 //
 // A name may hold the separator itself, so every end of the id may be the name.
 func patterns(names []string, nested bool, major int) []string {
-	exact := func(names []string) string { return dialectPattern(strings.Join(names, separator)) }
+	exact := func(names []string) string { return dialectPattern(trim(strings.Join(names, separator))) }
 	var out []string
 	for i := range names {
 		if major >= joinedSince {
@@ -49,6 +51,11 @@ func patterns(names []string, nested bool, major int) []string {
 		}
 	}
 	return out
+}
+
+// trim is JavaScript's String.prototype.trim.
+func trim(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r) })
 }
 
 func dialectPattern(id string) string {

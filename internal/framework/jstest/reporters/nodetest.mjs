@@ -1,5 +1,6 @@
 // Tells triagebot what each test of a node:test run did.
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 
 const { relative, error, write } = createRequire(import.meta.url)('./fence.cjs');
 
@@ -25,8 +26,12 @@ export default async function* report(source) {
   write({ type: 'end' });
 }
 
-/** Node reports a file as a test when it cannot be run at all. */
-const isFile = (data) => data.nesting === 0 && (data.name === data.file || /[\\/]/.test(data.name) && String(data.file).endsWith(data.name));
+/**
+ * Node reports a file as a test when it cannot be run at all. Its name is a path: in full, or since Node 22 as it
+ * was given; one without a slash is told from a test of that name by the place, the file's first letter.
+ */
+const isFile = (data) => data.nesting === 0 && (data.name === data.file || /[\\/]/.test(data.name) && String(data.file).endsWith(data.name)
+  || data.line === 1 && data.column === 1 && resolve(data.name) === data.file);
 
 /** The error that ended a file's process, as Node printed it. */
 function fatal(printed) {
