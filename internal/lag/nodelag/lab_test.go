@@ -2,6 +2,7 @@ package nodelag_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,12 @@ func newLab(t *testing.T, args ...string) *lagtest.Lab {
 
 func newLabOf(t *testing.T, framework, dir string, a rerun.Adapter) *lagtest.Lab {
 	t.Helper()
+	return newLabWith(t, modules(t), framework, dir, a)
+}
+
+// modules is the node_modules of the runners; without it the test is skipped.
+func modules(t *testing.T) string {
+	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("there is no node here")
 	}
@@ -29,6 +36,24 @@ func newLabOf(t *testing.T, framework, dir string, a rerun.Adapter) *lagtest.Lab
 	if modules == "" {
 		t.Skip("TRIAGEBOT_TEST_NODE_MODULES does not name a node_modules with vitest (internal/framework/jstest/testdata/npm)")
 	}
+	return modules
+}
+
+// released is a node_modules whose vitest is the one of a name in that of the runners.
+func released(t *testing.T, name string) string {
+	t.Helper()
+	from, dir := modules(t), filepath.Join(t.TempDir(), "node_modules")
+	if _, err := os.Stat(filepath.Join(from, name)); err != nil {
+		t.Skipf("TRIAGEBOT_TEST_NODE_MODULES has no %s: run \"make node-env\"", name)
+	}
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Symlink(filepath.Join(from, name), filepath.Join(dir, "vitest"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func newLabWith(t *testing.T, modules, framework, dir string, a rerun.Adapter) *lagtest.Lab {
+	t.Helper()
 	tree, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

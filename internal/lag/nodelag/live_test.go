@@ -87,3 +87,46 @@ func TestALateCallbackTurnsARaceRed(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// acorn reads no decorators, which a loader may leave in for Node to refuse; the
+// trial's output says that the file was left out.
+func TestASourceThatCannotBeParsedIsTold(t *testing.T) {
+	t.Parallel()
+	bin, tree := node(t), t.TempDir()
+	write(t, tree, map[string]string{
+		"a.cjs":    "try { require('./b.cjs') } catch {}\ntry { require('./b.cjs') } catch {}\n",
+		"b.cjs":    "class A {\n  @own async f() { await g() }\n}\n",
+		"fine.cjs": "module.exports = 1\n",
+	})
+	env, _ := lagged(t, tree, plan)
+	want := "triagebot lag: b.cjs is not delayed: it cannot be parsed: Unexpected character '@' (2:2)\n"
+	if got := run(t, bin, tree, env, "a.cjs"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := run(t, bin, tree, nil, "a.cjs"); got != "" {
+		t.Errorf("without a plan it says %q", got)
+	}
+}
+
+// The entry of a worker thread is loaded by Node itself, whatever the pool.
+func TestWorkerThreadsAreLagged(t *testing.T) {
+	t.Parallel()
+	bin := node(t)
+	const body = "async function f() { await new Promise((r) => setImmediate(r)) }\nf()\n"
+	for _, c := range []struct{ name, start string }{
+		{"a.mjs", "new (require('worker_threads').Worker)('./a.mjs')"},
+		{"a.cjs", "new (require('worker_threads').Worker)('./a.cjs')"},
+		{"a.mjs", "new (require('worker_threads').Worker)('import(\"./a.mjs\")', { eval: true, workerData: null })"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tree := t.TempDir()
+			write(t, tree, map[string]string{c.name: body, "main.cjs": c.start})
+			env, log := lagged(t, tree, plan)
+			run(t, bin, tree, env, "main.cjs")
+			if d := cmp.Diff(map[string]int{c.name + ":f:wake:1": 1}, lines(t, log)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

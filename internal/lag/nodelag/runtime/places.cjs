@@ -58,8 +58,7 @@ class Places {
   }
 
   find(name) {
-    let full = name.startsWith('file:') ? pathOf(name) : name;
-    full = full.replace(/[?#].*$/, '');
+    const full = name.startsWith('file:') ? pathOf(name) : name.replace(/\?.*$/, '');
     const root = path.isAbsolute(full) && this.roots.find((r) => full.startsWith(r));
     if (!root) return null;
     const file = full.slice(root.length).split(path.sep).join('/');

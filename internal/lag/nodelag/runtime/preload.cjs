@@ -38,6 +38,18 @@ function open(path) {
   }
 }
 
+const noted = new Set();
+const { writeSync } = fs; // before a test can replace it
+
+/** Says something of this process, once, on the standard error. */
+function note(text) {
+  if (noted.has(text)) return;
+  noted.add(text);
+  try {
+    writeSync(2, `triagebot lag: ${text.replace(/\s+/g, ' ')}\n`);
+  } catch { /* it is closed */ }
+}
+
 const IO = ['readFile', 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'rm', 'rmdir', 'unlink', 'rename', 'stat', 'lstat', 'readdir', 'access', 'open', 'copyFile'];
 
 function install() {
@@ -51,7 +63,7 @@ function install() {
   const places = new Places(process.env.TRIAGEBOT_TREE || process.cwd(), preloaded([...process.execArgv, ...options]));
   const transform = (code, filename, type) => {
     const place = places.of(filename);
-    return place ? rewrite(code, place, plan, type) : code;
+    return place ? rewrite(code, place, plan, type, note) : code;
   };
   const { install, show } = require('./compile.cjs');
   const { isMainThread, parentPort } = require('worker_threads');

@@ -300,10 +300,10 @@ function statementStarts(n, found = new Set()) {
 
 /**
  * The source with hooks, or the source itself when there is nothing to do or it
- * cannot be parsed. Type is "module" or "script"; a script may be the wrapped
- * text of a module, with awaits of its own.
+ * cannot be parsed, which is told to note. Type is "module" or "script"; a
+ * script may be the wrapped text of a module, with awaits of its own.
  */
-function rewrite(code, place, plan, type) {
+function rewrite(code, place, plan, type, note = () => {}) {
   if (!WORTH.test(code) || code.includes(HOOKS + '.')) return code;
   let ast;
   try {
@@ -312,7 +312,7 @@ function rewrite(code, place, plan, type) {
       allowAwaitOutsideFunction: true, allowSuperOutsideMethod: true, allowImportExportEverywhere: true,
     });
   } catch (e) {
-    if (process.env.TRIAGEBOT_LAG_DEBUG) process.stderr.write(`triagebot lag: ${place.file}: ${e.message}\n`);
+    note(`${place.file} is not delayed: it cannot be parsed: ${e.message}`);
     return code;
   }
   return new Rewriter(code, place, plan).run(ast);

@@ -197,7 +197,7 @@ test('whose code a file is', () => {
   const p = new Places('/r');
   const kind = (f) => { const x = p.of(f); return x === null ? 'none' : x.test ? 'test' : 'project'; };
   for (const [file, want] of [
-    ['/r/src/a.ts', 'project'], ['file:///r/src/a.mjs', 'project'], ['/r/src/a.ts?v=1', 'project'], ['/r/src/latest.js', 'project'],
+    ['/r/src/a.ts', 'project'], ['file:///r/src/a.mjs', 'project'], ['/r/src/a.ts?v=1', 'project'], ['file:///r/src/a.mjs?v=1#2', 'project'], ['file:///r/src%23/a.mjs', 'project'], ['/r/#1/a.js', 'project'], ['/r/src/latest.js', 'project'],
     ['/r/src/a.test.ts', 'test'], ['/r/test/fakes.ts', 'test'], ['/r/a_test.js', 'test'], ['/r/src/__mocks__/b.js', 'test'],
     ['/r/node_modules/x/a.js', 'none'], ['/other/a.js', 'none'], ['node:fs', 'none'], ['', 'none'], [undefined, 'none'],
     ['/r/vitest.config.ts', 'none'], ['/r/jest.setup.js', 'none'],

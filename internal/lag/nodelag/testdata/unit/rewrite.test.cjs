@@ -82,6 +82,12 @@ test('a source without anything to do, or that does not parse, stays what it was
   }
 });
 
+test('a source that does not parse is told, one with nothing to do is not', () => {
+  const notes = [];
+  for (const code of ['await (', 'this is not it', 'await x()']) rewrite(code, place, plan(), 'module', (n) => notes.push(n));
+  assert.deepEqual(notes, ['src/a.js is not delayed: it cannot be parsed: Unexpected token (1:7)']);
+});
+
 test('lines stay where they were', () => {
   const code = 'async function f() {\n  await a()\n  return b().then(c,\n    d)\n}';
   assert.equal(rewrite(code, place, plan(), 'module').split('\n').length, code.split('\n').length);
