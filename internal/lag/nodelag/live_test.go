@@ -55,6 +55,7 @@ func TestCallbacksAreLate(t *testing.T) {
 		{"named.cjs", "const { stat } = require('fs')\nfunction done(e, s) {\n  if (e || !s.isFile()) throw e\n}\nstat(__filename, done)\n", map[string]int{"named.cjs:<module>:wake:1": 5}},
 		{"method.mjs", "import fs, { unlink } from 'node:fs'\nclass A {\n  constructor() { this.end = (e) => process.exit(e.code === 'ENOENT' ? 0 : 1) }\n  go() {\n    unlink('./missing', this.end)\n  }\n}\nnew A().go()\n", map[string]int{"method.mjs:A.go:wake:1": 5}},
 		{"child.cjs", "require('child_process').execFile(process.execPath, ['--version'], (e, out) => process.exit(out[0] === 'v' ? 0 : 1))\n", map[string]int{"child.cjs:<module>:wake:1": 1}},
+		{"close.mjs", "import { spawn } from 'node:child_process'\nconst child = spawn(process.execPath, ['--version'])\nlet out = ''\nchild.stdout.on('data', (d) => { out += d })\nchild.on('close', (code) => process.exit(code === 0 && out[0] === 'v' ? 0 : 1))\n", map[string]int{"close.mjs:<module>:wake:1": 5}},
 		{"own.cjs", "const seen = []\nconst store = { lookup: (k, f) => setImmediate(() => seen.push(f(k))) }\nconst twice = (k) => 2 * k\nstore.lookup(1, twice)\nstore.lookup(2, (k) => 3 * k)\nsetTimeout(() => process.exit(seen.join() === '2,6' ? 0 : 1), 50)\n", map[string]int{}},
 		{"mocked.cjs", "const fs = require('fs')\nfs.stat = (p, f) => setImmediate(() => process.exit(f() === 7 ? 0 : 1))\nfs.stat('x', () => 7)\n", map[string]int{}},
 	} {
@@ -68,6 +69,19 @@ func TestCallbacksAreLate(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+func TestTicksOfAnIntervalAreLate(t *testing.T) {
+	t.Parallel()
+	bin, tree := node(t), t.TempDir()
+	write(t, tree, map[string]string{"a.cjs": "let n = 0\nfunction go() {\n  const h = setInterval(() => { if (++n === 3) clearInterval(h) }, 1)\n}\ngo()\nprocess.on('exit', () => console.log(n))\n"})
+	env, log := lagged(t, tree, `{"version":1,"name":"x","kinds":["start"],"min_ms":5,"max_ms":5}`)
+	if got := run(t, bin, tree, env, "a.cjs"); got != "3\n" {
+		t.Errorf("the interval ticked %q times", got)
+	}
+	if d := cmp.Diff(map[string]int{"a.cjs:go:start:1": 3}, lines(t, log)); d != "" {
+		t.Error(d)
 	}
 }
 

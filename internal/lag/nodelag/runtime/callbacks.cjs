@@ -6,7 +6,9 @@
 // Not here is what is an event of an emitter in disguise, for the order of the
 // events of one emitter is fixed: listen and connect (connections and data come
 // after), write and end of a stream, the response of a request (which could be
-// aborted before it is listened to), close of a server (one of its listeners).
+// aborted before it is listened to), close of a server (it comes in the tick of the
+// call when there are no connections). Of events only the last of a child process
+// is late.
 
 // Those that had sites from the start: the ordinals of other sites follow from them.
 const FIRST = ['readFile', 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'readdir', 'stat', 'lstat', 'unlink', 'rename', 'rm', 'rmdir',

@@ -9,6 +9,7 @@
 // as one: then a delay is left out that would have been legal.)
 
 const fs = require('fs');
+const { ChildProcess } = require('child_process');
 const { executionAsyncResource } = require('async_hooks');
 const { Site } = require('./plan.cjs');
 const { isNodes } = require('./callbacks.cjs');
@@ -136,7 +137,7 @@ class Engine {
     }
   }
 
-  /** setTimeout and setImmediate of a realm, late by one decision. */
+  /** setTimeout, setInterval and setImmediate of a realm, late by one decision. */
   timer(real, site, realm) {
     if (typeof real !== 'function' || faked(realm)) return real;
     if (real === realm.setTimeout) {
@@ -145,12 +146,56 @@ class Engine {
         return real(f, d ? Math.max(1, +ms || 0) + (d.ms || 1) : ms, ...args);
       };
     }
+    if (real === realm.setInterval) return (f, ...rest) => this.interval(real, site, f, rest);
     if (real !== realm.setImmediate) return real; // a function of the project with that name
     return (f, ...args) => {
       const d = typeof f === 'function' ? this.decide(site) : null;
       if (!d) return real(f, ...args);
       const handle = real(() => this.immediates.set(handle, d.giveUp ? real(f, ...args) : setTimeout(f, d.ms, ...args)));
       return handle;
+    };
+  }
+
+  /**
+   * An interval whose ticks may be late, as those of a busy process are: no tick comes
+   * before a late one, and the next comes a whole interval after it.
+   */
+  interval(real, site, f, rest) {
+    if (typeof f !== 'function') return real(f, ...rest);
+    const engine = this;
+    let waits = false;
+    const handle = real(function (...args) {
+      if (waits) return;
+      const d = handle && typeof handle.refresh === 'function' ? engine.decide(site) : null;
+      if (d === null) {
+        f.apply(this, args);
+        return;
+      }
+      waits = true;
+      const late = setTimeout(() => {
+        waits = false;
+        if (handle._destroyed) return; // cleared in the meantime
+        handle.refresh();
+        f.apply(this, args);
+      }, d.ms);
+      if (!handle.hasRef()) late.unref();
+    }, ...rest);
+    return handle;
+  }
+
+  /**
+   * The listener for the last event of a child process, late when it is the only one:
+   * the order of listeners is fixed. Of itself it is on the list, but not when it was
+   * to be called once.
+   */
+  lateClose(f, site, listed) {
+    const engine = this;
+    return function (...args) {
+      const alone = this instanceof ChildProcess && this.listenerCount('close') === listed;
+      const d = alone ? engine.decide(site) : null;
+      if (d === null) return f.apply(this, args);
+      if (d.giveUp) setImmediate(() => f.apply(this, args));
+      else setTimeout(() => f.apply(this, args), d.ms);
     };
   }
 
@@ -196,9 +241,10 @@ class Engine {
         const d = this.decide(this.site(key));
         return d ? p.finally(() => this.pause(d)) : p;
       },
-      // c: a callback of a promise; b: that of a function, if it is one of Node's; T: a timer function; C: clearImmediate; k: a clock.
+      // c: a callback of a promise; b: that of a function, if it is one of Node's; e: a listener; T: a timer function; C: clearImmediate; k: a clock.
       c: (f, key, realm) => (typeof f === 'function' ? this.late(f, this.site(key), realm, turn) : f),
       b: (f, key, callee) => (typeof f === 'function' && isNodes(callee) ? this.lateCallback(f, this.site(key), turn) : f),
+      e: (f, key, listed) => this.lateClose(f, this.site(key), listed),
       T: (real, key, realm) => this.timer(real, this.site(key), realm),
       C: (real) => (handle) => {
         const t = handle && this.immediates.get(handle);
@@ -218,6 +264,7 @@ const idle = {
   x: (p) => p,
   c: (f) => f,
   b: (f) => f,
+  e: (f) => f,
   T: (real) => real,
   C: (real) => real,
   k: (ms) => ms,

@@ -15,8 +15,8 @@ const MAX_TEXT = 160;
 
 // Worth parsing at all?
 const WORTH = new RegExp([
-  String.raw`\bawait\b|\.(then|catch|finally)\b|\bset(Timeout|Immediate)\b|\b[tT]ime[oO]ut\b|\.now\(|\b(sleep|delay)\b`,
-  String.raw`\b(${[...callbacks.ALL].join('|')})\)?\s*\(`,
+  String.raw`\bawait\b|\.(then|catch|finally)\b|\bset(Timeout|Immediate|Interval)\b|\b[tT]ime[oO]ut\b|\.now\(|\b(sleep|delay)\b`,
+  String.raw`\b(${[...callbacks.ALL].join('|')})\)?\s*\(|\.(on|once|addListener)\(\s*['"\`]close`,
 ].join('|'));
 
 const SLEEP_CALL = /^(sleep|delay|pause|setTimeoutPromise)(Ms|For)?$/i;
@@ -84,6 +84,12 @@ function nameFor(parent, key) {
 class Scope {
   constructor(o) { Object.assign(this, o); }
   with(o) { return new Scope({ ...this, ...o }); }
+}
+
+/** A text to insert that is known only later. */
+class Text {
+  constructor() { this.text = ''; }
+  toString() { return this.text; }
 }
 
 /** One pass over one source. */
@@ -175,12 +181,16 @@ class Rewriter {
     if (n.callee.type === 'Identifier' && (name === 'setTimeout' || name === 'setImmediate')) {
       this.wrap('start', n, scope, n.callee, 'T');
       if (name === 'setTimeout') this.timerClock(n, scope);
+    } else if (n.callee.type === 'Identifier' && name === 'setInterval') {
+      this.wrapLast('start', n, scope, n.callee, 'T', ',globalThis');
     } else if (n.callee.type === 'Identifier' && name === 'clearImmediate') {
       this.around(n.callee.start, n.callee.end, `${HOOKS}.C(`, ')');
     } else if (n.callee.type === 'MemberExpression' && /^(then|catch|finally)$/.test(name)) {
       for (const a of args.slice(0, 2)) this.wrap('wake', a, scope, a, 'c');
     } else if (callbacks.ALL.has(name) && args.length > 1 && (isFunction(last) || isNamed(last))) {
       this.callback(n, scope, last);
+    } else if (/^(on|once|addListener)$/.test(name) && args.length === 2 && args[0].value === 'close' && isFunction(last)) {
+      this.wrapLast('wake', last, scope, last, 'e', name === 'once' ? ',0' : ',1');
     } else if (SLEEP_CALL.test(name) && args.length >= 1 && !isFunction(args[0])) {
       this.clock(scope.race ? 'timeout' : 'sleep', n, scope, args[0]);
     } else if (name === 'timeout' && n.callee.type === 'MemberExpression' && n.callee.object.name === 'AbortSignal' && args.length === 1) {
@@ -190,22 +200,32 @@ class Rewriter {
 
   /**
    * The callback of what may be a function of Node's: whether it is, and whether a
-   * name stands for a function, is told when it runs. Sites of which earlier
-   * versions had none are numbered behind all others of their function.
+   * name stands for a function, is told when it runs.
    */
   callback(n, scope, last) {
     const callee = chain(n.callee);
-    const after = { text: '', toString() { return this.text; } };
-    const before = { text: '', toString() { return this.text; } };
-    this.around(last.start, last.end, before, after);
-    const number = () => {
-      const k = this.key('wake', last, scope);
-      if (!k || !callee) return;
-      before.text = `${HOOKS}.b(`;
-      after.text = `,${k},${callee})`;
-    };
-    if (isFunction(last) && callbacks.FIRST.has(calleeName(n.callee))) number();
-    else if (callee) this.later.push(number);
+    if (!isFunction(last) || !callbacks.FIRST.has(calleeName(n.callee))) {
+      if (callee) this.wrapLast('wake', last, scope, last, 'b', `,${callee}`);
+      return;
+    }
+    const k = this.key('wake', last, scope);
+    if (k && callee) this.around(last.start, last.end, `${HOOKS}.b(`, `,${k},${callee})`);
+  }
+
+  /**
+   * Wraps a target for which earlier versions had no site: it is numbered behind all
+   * other sites of its function, so that theirs stay what they were.
+   */
+  wrapLast(kind, n, scope, target, hook, more) {
+    const before = new Text();
+    const after = new Text();
+    this.around(target.start, target.end, before, after);
+    this.later.push(() => {
+      const k = this.key(kind, n, scope);
+      if (!k) return;
+      before.text = `${HOOKS}.${hook}(`;
+      after.text = `,${k}${more})`;
+    });
   }
 
   /** A timer that resolves is a sleep, one that rejects or aborts bounds a wait; any other is neither. */

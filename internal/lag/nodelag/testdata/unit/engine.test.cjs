@@ -141,6 +141,48 @@ test('a late timer keeps its arguments and can be cleared', async (t) => {
   assert.ok(!ran);
 });
 
+test('a late tick of an interval is followed by a whole interval', async (t) => {
+  const { hooks, log } = logged(t, { kinds: ['start'], min_ms: 60, max_ms: 60, hits: 1 });
+  const at = [];
+  const began = performance.now();
+  await new Promise((r) => {
+    const h = hooks.T(setInterval, key('a', 'start'), globalThis)(function (arg) {
+      assert.equal(this, h);
+      at.push(performance.now() - began);
+      if (at.push(arg) === 4) r(clearInterval(h));
+    }, 20, 'arg');
+  });
+  assert.ok(at[0] >= 78 && at[2] - at[0] >= 18, `${at}`);
+  assert.deepEqual([at[1], at[3]], ['arg', 'arg']);
+  assert.equal(log().length, 1);
+});
+
+test('a tick that is late when its interval is cleared does not come', async (t) => {
+  const { hooks } = logged(t, { kinds: ['start'], min_ms: 40, max_ms: 40 });
+  let ran = false;
+  const h = hooks.T(setInterval, key('a', 'start'), globalThis)(() => { ran = true; }, 1);
+  await new Promise((r) => setTimeout(r, 20));
+  clearInterval(h);
+  await new Promise((r) => setTimeout(r, 60));
+  assert.ok(!ran);
+});
+
+test('the last event of a child is late for its only listener', async (t) => {
+  const { spawn } = require('node:child_process');
+  for (const [how, listed] of [['on', 1], ['once', 0]]) {
+    const { hooks, log } = logged(t, { kinds: ['wake'], min_ms: 5, max_ms: 5 });
+    const alone = spawn('true');
+    assert.equal(await new Promise((r) => alone[how]('close', hooks.e(r, key('a'), listed))), 0);
+    assert.equal(log().length, 1);
+    const order = [];
+    const two = spawn('true');
+    two[how]('close', hooks.e(() => order.push(1), key('b'), listed));
+    await new Promise((r) => two.on('close', () => r(order.push(2))));
+    assert.deepEqual(order, [1, 2]);
+    assert.equal(log().length, 1);
+  }
+});
+
 test('a callback that comes at once is not late, one that comes later is', async (t) => {
   const { hooks, log } = logged(t, { kinds: ['wake'], min_ms: 5, max_ms: 5 });
   let now = 0;

@@ -22,6 +22,12 @@ test('an unnamed function counts with the one it stands in', () => {
     ['src/a.js:f:wake:1', 'src/a.js:f:start:1', 'src/a.js:f:start:2']);
 });
 
+test('intervals and the last event of a child have sites behind all others', () => {
+  assert.deepEqual(ids('function f() { setInterval(g, 1); setTimeout(h, 2); child.on("close", () => 0); fs.stat(p, () => 0) }'),
+    ['src/a.js:f:start:2', 'src/a.js:f:start:1', 'src/a.js:f:wake:2', 'src/a.js:f:wake:1']);
+  assert.deepEqual(ids('child.on("exit", () => 0); child.on("close", done); child.on(name, () => 0); x.setInterval(g, 1)'), []);
+});
+
 test('a name that esbuild keeps is the name', () => {
   assert.deepEqual(ids('const a=__name(async()=>{await x()},"f")'), ['src/a.js:f:wake:1']);
 });
@@ -108,6 +114,9 @@ const SAMES = [
   ['a generator', '(async () => { async function* g() { yield await id(1); yield await id(2) } let s = 0; for await (const x of g()) s += x; return s })()', 3],
   ['timers with arguments', 'new Promise((r) => setTimeout(r, 1, "late"))', 'late'],
   ['a cleared immediate', 'new Promise((r) => { const h = setImmediate(() => r("ran")); clearImmediate(h); setTimeout(r, 20, "cleared") })', 'cleared'],
+  ['an interval that is cleared', 'new Promise((r) => { let n = 0; const h = setInterval((by) => { n += by; if (n === 6) { clearInterval(h); setTimeout(() => r(n), 20) } }, 1, 2) })', 6],
+  ['an interval that is cleared before it ticks', 'new Promise((r) => { let n = 0; const h = setInterval(() => { n++ }, 15); setTimeout(() => { clearInterval(h); setTimeout(() => r(n), 20) }, 5) })', 0],
+  ['a listener for a close of the project', '(() => { const o = { on(e, f) { return f.call(this, 4) } }; return o.on("close", function (n) { return this === o && n }) })()', 4],
   ['a local setTimeout', '(() => { const setTimeout = (a) => a; return setTimeout(7) })()', 7],
   ['a callback of a function of the project', '(() => { const store = { lookup(k, f) { return f(k) } }; const id1 = (k) => k + 1; return store.lookup(1, id1) + store.lookup(3, (k) => k) })()', 5],
   ['a class where a callback may stand', '(() => { class A {}; const lookup = (k, f) => f; return lookup(1, A) === A })()', true],
