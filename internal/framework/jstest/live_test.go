@@ -2,6 +2,7 @@ package jstest_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,11 +29,14 @@ type adapter interface {
 var frameworks = []struct {
 	name, file, broken, separator string
 	adapter                       adapter
+	// release is the runner's name in the node_modules of the tests; its own when empty.
+	release string
 }{
-	{vitest.Name, "vitest.test.ts", "vitest-broken.test.ts", " > ", vitest.Adapter{}},
-	{jest.Name, "jest.test.js", "jest-broken.test.js", " ", jest.Adapter{}},
-	{mocha.Name, "mocha.cjs", "mocha-broken.cjs", " ", mocha.Adapter{}},
-	{nodetest.Name, "nodetest.mjs", "nodetest-broken.mjs", " > ", nodetest.Adapter{}},
+	{vitest.Name, "vitest.test.ts", "vitest-broken.test.ts", " > ", vitest.Adapter{}, ""},
+	{vitest.Name, "vitest.test.ts", "vitest-broken.test.ts", " > ", vitest.Adapter{}, "vitest-4"},
+	{jest.Name, "jest.test.js", "jest-broken.test.js", " ", jest.Adapter{}, ""},
+	{mocha.Name, "mocha.cjs", "mocha-broken.cjs", " ", mocha.Adapter{}, ""},
+	{nodetest.Name, "nodetest.mjs", "nodetest-broken.mjs", " > ", nodetest.Adapter{}, ""},
 }
 
 // modules is the node_modules of the runners; without it the test is skipped.
@@ -51,16 +55,28 @@ func modules(t *testing.T) string {
 	return dir
 }
 
-// tree is a copy of testdata/live with the runners.
-func tree(t *testing.T) string {
-	t.Helper()
-	return treeOf(t, "testdata/live")
-}
-
-// treeOf is a copy of a directory with the runners.
-func treeOf(t *testing.T, source string) string {
+// released is a node_modules whose vitest is the one of a name in that of the
+// runners; that itself for no name.
+func released(t *testing.T, name string) string {
 	t.Helper()
 	from := modules(t)
+	if name == "" {
+		return from
+	}
+	if _, err := os.Stat(filepath.Join(from, name)); err != nil {
+		t.Skipf("TRIAGEBOT_TEST_NODE_MODULES has no %s: run \"make node-env\"", name)
+	}
+	dir := filepath.Join(t.TempDir(), "node_modules")
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Symlink(filepath.Join(from, name), filepath.Join(dir, vitest.Name))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// tree is a copy of a directory with the runners of a release.
+func tree(t *testing.T, source, release string) string {
+	t.Helper()
+	from := released(t, release)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -98,9 +114,9 @@ type lab struct {
 	ready triage.Prepared
 }
 
-func newLab(t *testing.T, name, file string, a adapter) *lab {
+func newLab(t *testing.T, name, file, release string, a adapter) *lab {
 	t.Helper()
-	l := &lab{t: t, a: a, name: name, dir: tree(t)}
+	l := &lab{t: t, a: a, name: name, dir: tree(t, "testdata/live", release)}
 	p, err := a.Prepare(t.Context(), run, triage.BuildSpec{Tree: l.dir, Package: file, Out: filepath.Join(t.TempDir(), "out")})
 	if err != nil || p.Failure != nil {
 		t.Fatalf("%v %+v", err, p.Failure)
@@ -136,6 +152,8 @@ func (l *lab) trial(file, test string, scope triage.Scope) (triage.Result, []tri
 	return own, others, string(out)
 }
 
+// The exact command of one test is run for each name, and nothing but that test
+// may run. The second release of a runner has a third of the names, in turn.
 func TestOddNamesRoundTrip(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("testdata/live/names.json")
@@ -146,12 +164,13 @@ func TestOddNamesRoundTrip(t *testing.T) {
 	if err := json.Unmarshal(b, &names); err != nil {
 		t.Fatal(err)
 	}
-	all := os.Getenv("TRIAGEBOT_TEST_ALL") != "" // else each framework has a third of them, in turn
-	for at, f := range frameworks {
-		t.Run(f.name, func(t *testing.T) {
-			l := newLab(t, f.name, f.file, f.adapter)
+	all := os.Getenv("TRIAGEBOT_TEST_ALL") != ""
+	for _, f := range frameworks {
+		t.Run(cmp.Or(f.release, f.name), func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, f.name, f.file, f.release, f.adapter)
 			for i, name := range names {
-				if !all && i%3 != at%3 {
+				if f.release != "" && i%3 != 0 && !all {
 					continue
 				}
 				own, others, out := l.trial(f.file, "group [1]"+f.separator+name, triage.Alone)
@@ -167,8 +186,8 @@ func TestWhatEachRedComesTo(t *testing.T) {
 	t.Parallel()
 	timeout := triage.Signature{Phase: triage.PhaseTimeout, Message: "test timed out"}
 	for _, f := range frameworks {
-		t.Run(f.name, func(t *testing.T) {
-			l := newLab(t, f.name, f.file, f.adapter)
+		t.Run(cmp.Or(f.release, f.name), func(t *testing.T) {
+			l := newLab(t, f.name, f.file, f.release, f.adapter)
 			asserts := triage.Signature{Phase: triage.PhaseTest, Message: "Expected values to be strictly equal: N !== N"}
 			hooked, hookPhase := triage.Error, triage.PhaseSetup
 			if f.name == jest.Name { // it words assertions anew, and fails the tests behind a hook themselves
@@ -212,8 +231,8 @@ func TestWhatEachRedComesTo(t *testing.T) {
 func TestAFileThatCannotBeImportedIsABuildFailure(t *testing.T) {
 	t.Parallel()
 	for _, f := range frameworks {
-		t.Run(f.name, func(t *testing.T) {
-			l := newLab(t, f.name, f.broken, f.adapter)
+		t.Run(cmp.Or(f.release, f.name), func(t *testing.T) {
+			l := newLab(t, f.name, f.broken, f.release, f.adapter)
 			// For the file that is the failure; for a test of it, it says nothing.
 			for test, want := range map[string]triage.Outcome{"": triage.Error, "any": triage.Invalid} {
 				own, _, out := l.trial(f.broken, test, triage.Alone)
@@ -230,7 +249,7 @@ func TestAFileThatCannotBeImportedIsABuildFailure(t *testing.T) {
 func TestAFileThatIsNotThereHasNoCommand(t *testing.T) {
 	t.Parallel()
 	for _, f := range frameworks {
-		l := newLab(t, f.name, "gone.test.js", f.adapter)
+		l := newLab(t, f.name, "gone.test.js", f.release, f.adapter)
 		c := f.adapter.Command(triage.RunSpec{Prepared: l.ready, Tree: l.dir, Target: triage.Target{Package: "gone.test.js", Test: "x"}})
 		if len(c.Argv) != 0 {
 			t.Errorf("%s: %v", f.name, c.Argv)
@@ -241,8 +260,8 @@ func TestAFileThatIsNotThereHasNoCommand(t *testing.T) {
 func TestNothingIsWrittenIntoTheTree(t *testing.T) {
 	t.Parallel()
 	for _, f := range frameworks {
-		t.Run(f.name, func(t *testing.T) {
-			l := newLab(t, f.name, f.file, f.adapter)
+		t.Run(cmp.Or(f.release, f.name), func(t *testing.T) {
+			l := newLab(t, f.name, f.file, f.release, f.adapter)
 			before := listing(t, l.dir)
 			l.trial(f.file, "group [1]"+f.separator+"plain", triage.Alone)
 			if after := listing(t, l.dir); after != before {
@@ -267,7 +286,7 @@ func listing(t *testing.T, dir string) string {
 
 func TestSubtestsOfNodeRunWithinTheirParent(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, nodetest.Name, "nodetest-nested.mjs", nodetest.Adapter{})
+	l := newLab(t, nodetest.Name, "nodetest-nested.mjs", "", nodetest.Adapter{})
 	own, _, out := l.trial("nodetest-nested.mjs", "parent > child [1]", triage.Alone)
 	if own.Outcome != triage.Pass {
 		t.Errorf("%v\n%.1500s", own.Outcome, out)

@@ -2,12 +2,13 @@ package jstest_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/triagebot/triagebot/internal/framework/jest"
 	"github.com/triagebot/triagebot/internal/framework/mocha"
@@ -20,16 +21,17 @@ import (
 func TestRetriesThatTestsAskForAreNotMade(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, file string
-		adapter    adapter
-		red        []string
-		green      []string
+		name, file, release string
+		adapter             adapter
+		red                 []string
+		green               []string
 	}{
-		{vitest.Name, "a.test.js", vitest.Adapter{Dir: vitest.Name}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
-		{jest.Name, "config.test.js", jest.Adapter{Dir: jest.Name}, []string{"config", "option", "suite inner"}, nil},
-		{mocha.Name, "a.spec.cjs", mocha.Adapter{Dir: mocha.Name}, []string{"config", "option", "suite inner", "hook each", "chained"}, nil},
+		{vitest.Name, "a.test.js", "", vitest.Adapter{Dir: vitest.Name}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
+		{vitest.Name, "a.test.js", "vitest-4", vitest.Adapter{Dir: vitest.Name}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
+		{jest.Name, "config.test.js", "", jest.Adapter{Dir: jest.Name}, []string{"config", "option", "suite inner"}, nil},
+		{mocha.Name, "a.spec.cjs", "", mocha.Adapter{Dir: mocha.Name}, []string{"config", "option", "suite inner", "hook each", "chained"}, nil},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(cmp.Or(c.release, c.name), func(t *testing.T) {
 			t.Parallel()
 			want := map[string]string{}
 			for _, id := range c.red {
@@ -38,7 +40,7 @@ func TestRetriesThatTestsAskForAreNotMade(t *testing.T) {
 			for _, id := range c.green {
 				want[id] = "pass: , 0 attempt"
 			}
-			if d := cmp.Diff(want, attempts(t, c.name, c.file, c.adapter)); d != "" {
+			if d := gocmp.Diff(want, attempts(t, c.name, c.file, c.release, c.adapter)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -47,9 +49,9 @@ func TestRetriesThatTestsAskForAreNotMade(t *testing.T) {
 
 // attempts runs the suite of testdata/retries/DIR and tells of each test how it
 // ended and how often it was run.
-func attempts(t *testing.T, dir, file string, a adapter) map[string]string {
+func attempts(t *testing.T, dir, file, release string, a adapter) map[string]string {
 	t.Helper()
-	root, noted := treeOf(t, "testdata/retries"), t.TempDir()
+	root, noted := tree(t, "testdata/retries", release), t.TempDir()
 	p, err := a.Prepare(t.Context(), run, triage.BuildSpec{Tree: root, Package: dir + "/" + file, Out: filepath.Join(t.TempDir(), "out")})
 	if err != nil || p.Failure != nil {
 		t.Fatalf("%v %+v", err, p.Failure)
