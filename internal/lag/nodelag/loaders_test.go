@@ -103,12 +103,14 @@ func TestLoadersOfTheFieldAreLagged(t *testing.T) {
 	}
 }
 
-// modulesWith links the node_modules for tests into the tree, where a package is in them.
-func modulesWith(t *testing.T, tree, pkg string) {
+// modulesWith links the node_modules for tests into the tree, where these packages are in them.
+func modulesWith(t *testing.T, tree string, packages ...string) {
 	t.Helper()
 	modules := os.Getenv("TRIAGEBOT_TEST_NODE_MODULES")
-	if _, err := os.Stat(filepath.Join(modules, pkg)); modules == "" || err != nil {
-		t.Skip("TRIAGEBOT_TEST_NODE_MODULES does not name a node_modules with " + pkg)
+	for _, p := range packages {
+		if _, err := os.Stat(filepath.Join(modules, p)); modules == "" || err != nil {
+			t.Skip("TRIAGEBOT_TEST_NODE_MODULES does not name a node_modules with " + p)
+		}
 	}
 	if err := os.Symlink(modules, filepath.Join(tree, "node_modules")); err != nil {
 		t.Fatal(err)
