@@ -53,6 +53,21 @@ func labOf(t *testing.T, tree string) *lagtest.Lab {
 	}, pylag.Capabilities())
 }
 
+// treeOf writes a tree.
+func treeOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	tree, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tree
+}
+
 func truth(t *testing.T) lagtest.Truth {
 	t.Helper()
 	all, err := lagtest.ReadTruth(filepath.Join("testdata", "truth.json"))

@@ -1,8 +1,6 @@
 package pylag_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,18 +9,10 @@ import (
 
 // What the runtime cannot delay comes into the trial, which the report is made from.
 func TestATrialTellsWhatTheRuntimeSaid(t *testing.T) {
-	tree, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	const tests = `import sys, types
+	l := labOf(t, treeOf(t, map[string]string{"test_n.py": `import sys, types
 def test_plain(): pass
 def test_loop(): sys.modules["uvloop"] = types.ModuleType("uvloop")
-`
-	if err := os.WriteFile(filepath.Join(tree, "test_n.py"), []byte(tests), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l := labOf(t, tree)
+`}))
 	const uvloop = "uvloop is loaded: tasks on its loops are not delayed"
 	plan := l.Plan("worker-10")
 	for test, want := range map[string]bool{"test_plain": false, "test_loop": true} {

@@ -17,6 +17,7 @@ import threading
 import time
 
 from . import plan as plans
+from . import tasks
 from .places import OTHER, TEST
 
 # A time-out below this, in seconds, inside a loop is the interval of a poll.
@@ -51,10 +52,10 @@ def install(engine):
     """Put stretched clocks in place of the real ones, as far as the plan stretches any."""
     if engine.plan.sleeps > 1:
         _patch(time, "sleep", _stretched(engine, time.sleep, plans.SLEEP, 0, "seconds"))
-        _patch(asyncio, "sleep", _stretched(engine, asyncio.sleep, plans.SLEEP, 0, "delay"))
+        _patch(asyncio, "sleep", _stretched(engine, asyncio.sleep, plans.SLEEP, 0, "delay", True))
     if engine.plan.timeouts > 1:
         for owner, name, position in _WAITS:
-            _patch(owner, name, _stretched(engine, getattr(owner, name), plans.TIMEOUT, position, "timeout"))
+            _patch(owner, name, _stretched(engine, getattr(owner, name), plans.TIMEOUT, position, "timeout", owner is asyncio))
         for name in ("monotonic", "perf_counter", "time"):
             _patch(time, name, Slowed(engine, getattr(time, name)))
         engine.monotonic = time.monotonic
@@ -64,12 +65,12 @@ def _patch(owner, name, new):
     setattr(owner, name, new)
 
 
-def _stretched(engine, real, kind, position, keyword):
-    """The waiting call with its time made longer."""
+def _stretched(engine, real, kind, position, keyword, loops=False):
+    """The waiting call with its time made longer; one of a loop only while the loop's clock is the real one."""
 
     @functools.wraps(real)
     def call(*args, **kwargs):
-        if engine.active:
+        if engine.active and (not loops or _on_real_clock(engine)):
             if keyword in kwargs:
                 kwargs[keyword] = longer(engine, kind, kwargs[keyword], sys._getframe(1))
             elif len(args) > position:
@@ -78,6 +79,11 @@ def _stretched(engine, real, kind, position, keyword):
         return real(*args, **kwargs)
 
     return call
+
+
+def _on_real_clock(engine):
+    loop = asyncio._get_running_loop()
+    return loop is None or tasks.real_clock(engine, loop)
 
 
 def longer(engine, kind, seconds, frame):

@@ -38,7 +38,7 @@ class Engine:
         self.plan = plan
         self.active = False
         self.test_thread = _thread.get_ident()
-        self.monotonic = time.monotonic  # the clock that event loops should have
+        self.monotonic = time.monotonic  # the clock that event loops should have; a test may replace it
         self._fd = fd
         self._err = _duplicate(2)
         self._records = 0
@@ -54,8 +54,8 @@ class Engine:
 
     def _new_gate(self):
         # Sleepers wait for this lock, which is free only once the test is over.
-        self._gate = _thread.allocate_lock()
-        self._gate.acquire()
+        self.gate = _thread.allocate_lock()
+        self.gate.acquire()
 
     def _forked(self):
         self._lock = _thread.allocate_lock()
@@ -73,7 +73,7 @@ class Engine:
     def end(self):
         """The test is over: no more delays, and whoever sleeps goes on at once."""
         self.active = False
-        gate = self._gate
+        gate = self.gate
         self._new_gate()
         gate.release()
 
@@ -101,7 +101,7 @@ class Engine:
 
     def wait(self, site, role):
         """Delay this thread. A thread that runs an event loop is never blocked."""
-        gate = self._gate  # before the look at active: see end
+        gate = self.gate  # before the look at active: see end
         if site.done or not self.active or in_loop():
             return
         seconds = self.decide(site, role)

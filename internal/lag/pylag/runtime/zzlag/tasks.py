@@ -3,8 +3,13 @@
 Each task's coroutine is driven by a wrapper that awaits a sleep before the first
 step (start) and after each resumption (wake). Between two awaits nothing is
 moved: there a coroutine cannot be interrupted, so no other order is possible.
+
+A sleep of ours is timed by a thread, not by the loop: a test may put a clock of
+its own in the loop's place at any time, and ours neither ends by that one nor
+moves it.
 """
 
+import _thread
 import asyncio
 import sys
 import time
@@ -25,7 +30,7 @@ def install(engine):
     make = asyncio.BaseEventLoop.create_task
 
     def create_task(self, coro, *args, **kwargs):
-        if engine.active and isinstance(coro, types.CoroutineType) and _real_clock(engine, self):
+        if engine.active and isinstance(coro, types.CoroutineType) and real_clock(engine, self):
             coro = _named(drive(engine, coro), coro)
         return make(self, coro, *args, **kwargs)
 
@@ -65,11 +70,12 @@ def _steps(engine, coro):
     fresh = True
     try:
         while True:
+            gate = engine.gate  # before the look at active: see Engine.end
             seconds = _delay(engine, coro, fresh)
             fresh = False
             if seconds:
                 try:
-                    yield from _sleep(max(seconds, 0)).__await__()
+                    yield from (_pause(gate, seconds) if seconds > 0 else _sleep(0)).__await__()
                 except GeneratorExit:
                     raise
                 except BaseException as e:
@@ -93,12 +99,33 @@ def _steps(engine, coro):
         coro.close()
 
 
+async def _pause(gate, seconds):
+    """Sleep in real time, at most until the test is over."""
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+
+    def finish():
+        if not done.done():
+            done.set_result(None)
+
+    def wait():
+        if gate.acquire(True, seconds):
+            gate.release()
+        try:
+            loop.call_soon_threadsafe(finish)
+        except RuntimeError:
+            pass  # the loop is closed
+
+    _thread.start_new_thread(wait, ())
+    await done
+
+
 def _delay(engine, coro, fresh):
     """What to sleep before the next step, in seconds; below 0 to let others go first."""
     if not engine.active:
         return 0
     site, role = _site(engine, coro, fresh)
-    if site is None or site.done:
+    if site is None or site.done or not real_clock(engine, asyncio.get_running_loop()):
         return 0
     return engine.decide(site, role)
 
@@ -148,9 +175,10 @@ def _awaited(coro):
     return None
 
 
-def _real_clock(engine, loop):
-    """Whether the loop's clock is the real one: on another a real sleep might never end."""
-    if getattr(type(loop), "time", None) is _loop_time and time.monotonic is engine.monotonic:
+def real_clock(engine, loop):
+    """Whether the loop's clock is the real one. Work that is late in real time only would be late
+    by nothing, or by any time, on another."""
+    if getattr(loop.time, "__func__", None) is _loop_time and time.monotonic is engine.monotonic:
         return True
     engine.note("an event loop with a clock of its own: its tasks are not delayed")
     return False

@@ -323,6 +323,34 @@ class Clocks(InProcess):
         self.under({"stretch": {"timeouts": 50}}, "cases.clock_is_true()")
 
 
+class FakeClocks(InProcess):
+    """A clock that a test puts in the real one's place neither ends a delay nor is moved by one."""
+
+    LATE = {"role": "worker", "kinds": ["call", "start", "wake"], "min_ms": 60, "max_ms": 60}
+
+    def test_a_thread_is_late_in_real_time_only(self):
+        log = self.under(self.LATE, "took = cases.fake_time(); assert took >= 0.12, took")
+        self.assertEqual(self.sites(log), ["shop/core.py:nap:start:1", "shop/core.py:nap:call:1"])
+
+    def test_a_clock_that_stops_ends_no_delay_and_gets_none(self):
+        log = self.under(self.LATE, "cases.arun(cases.fake_time_stops_the_loop())")
+        self.assertEqual(self.sites(log), ["shop/aio.py:stages:start:1"])
+        self.assertIn("clock of its own", self.stderr)
+
+    def test_the_clock_of_one_loop_is_left_alone_and_said(self):
+        self.assertEqual(self.under(self.LATE, "cases.loop_time_of_an_instance()"), [])
+        self.assertIn("clock of its own", self.stderr)
+
+    def test_a_fake_clock_is_not_stretched(self):
+        for plan in ({"stretch": {"sleeps": 20, "timeouts": 10}}, self.LATE, {"stretch": {"sleeps": 1}}):
+            log = self.under(plan, "late = cases.skipping_loop(); assert late == 3660, late")
+            self.assertEqual(log, [])
+
+    def test_a_replaced_sleep_is_not_stretched(self):
+        log = self.under({"stretch": {"sleeps": 20, "timeouts": 10}}, "with cases.FakeTime() as c:\n    cases.sleep(); assert c.now == 1000.01, c.now")
+        self.assertEqual(log, [])
+
+
 class Notes(InProcess):
     """What the runtime says of what it cannot delay: the report shows these lines."""
 

@@ -30,6 +30,12 @@ async def compute(x):
     return x + 1
 
 
+async def stages(entered, go, done):
+    entered.set()
+    await go.wait()
+    done.set()
+
+
 async def forever():
     while True:
         await asyncio.sleep(0.01)

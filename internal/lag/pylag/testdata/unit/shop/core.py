@@ -2,6 +2,7 @@
 
 import queue
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 
@@ -45,3 +46,7 @@ def work(x):
 def in_pool():
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(work, 1).result()
+
+
+def nap(seconds):
+    time.sleep(seconds)

@@ -195,3 +195,88 @@ def nap():
 
 def elapsed(began):
     return time.monotonic() - began
+
+
+class FakeTime:
+    """A clock in the place of the time module's, which only its own sleep moves."""
+
+    def __init__(self):
+        self.now = 1000.0
+        self.real = {name: getattr(time, name) for name in ("monotonic", "time", "perf_counter", "sleep")}
+
+    def __enter__(self):
+        time.monotonic = time.time = time.perf_counter = lambda: self.now
+        time.sleep = self.sleep
+        return self
+
+    def __exit__(self, *_):
+        for name, real in self.real.items():
+            setattr(time, name, real)
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+def fake_time():
+    """A worker that sleeps an hour by the test's clock."""
+    real = time.perf_counter
+    began = real()
+    with FakeTime() as clock:
+        t = threading.Thread(target=core.nap, args=(3600,))
+        t.start()
+        t.join()
+        assert clock.now == 4600.0, clock.now
+    return real() - began
+
+
+async def fake_time_stops_the_loop():
+    """The clock is replaced while a task may sleep on it, and while it goes on."""
+    entered, go, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    task = asyncio.create_task(aio.stages(entered, go, done))
+    await asyncio.sleep(0)  # a delay of its beginning is under way
+    with FakeTime() as clock:
+        await entered.wait()
+        go.set()
+        await done.wait()
+        assert clock.now == 1000.0, clock.now
+    await task
+
+
+def loop_time_of_an_instance():
+    loop = asyncio.new_event_loop()
+    loop.time = lambda: 5.0
+    try:
+        assert loop.run_until_complete(aio.compute(1)) == 2
+    finally:
+        loop.close()
+
+
+class Skipping(asyncio.SelectorEventLoop):
+    """Has a clock that jumps to the next timer, as loops for tests do."""
+
+    now = 0.0
+
+    def time(self):
+        return self.now
+
+    def _run_once(self):
+        if not self._ready and self._scheduled:
+            self.now = max(self.now, self._scheduled[0]._when)
+        super()._run_once()
+
+
+def skipping_loop():
+    """How late it is by a loop's own clock after an hour's sleep and a time-out of a minute."""
+    async def go():
+        await asyncio.sleep(3600)
+        try:
+            await asyncio.wait_for(asyncio.Event().wait(), 60)
+        except asyncio.TimeoutError:
+            pass
+        return asyncio.get_running_loop().time()
+
+    loop = Skipping()
+    try:
+        return loop.run_until_complete(go())
+    finally:
+        loop.close()
