@@ -2,13 +2,12 @@ package jstest_test
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/triagebot/triagebot/internal/framework/jest"
 	"github.com/triagebot/triagebot/internal/framework/mocha"
@@ -21,17 +20,19 @@ import (
 func TestRetriesThatTestsAskForAreNotMade(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, file, release string
-		adapter             adapter
-		red                 []string
-		green               []string
+		title, name, file, release string
+		adapter                    adapter
+		red                        []string
+		green                      []string
 	}{
-		{vitest.Name, "a.test.js", "", vitest.Adapter{Dir: vitest.Name}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
-		{vitest.Name, "a.test.js", "vitest-4", vitest.Adapter{Dir: vitest.Name}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
-		{jest.Name, "config.test.js", "", jest.Adapter{Dir: jest.Name}, []string{"config", "option", "suite inner"}, nil},
-		{mocha.Name, "a.spec.cjs", "", mocha.Adapter{Dir: mocha.Name}, []string{"config", "option", "suite inner", "hook each", "chained"}, nil},
+		{"vitest", vitest.Name, "a.test.js", "", vitest.Adapter{Dir: vitest.Name}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
+		{"vitest-4", vitest.Name, "a.test.js", "vitest-4", vitest.Adapter{Dir: vitest.Name}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
+		{"vitest vmThreads", vitest.Name, "a.test.js", "", vitest.Adapter{Dir: vitest.Name, Args: []string{"--pool=vmThreads"}}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
+		{"vitest-4 vmForks", vitest.Name, "a.test.js", "vitest-4", vitest.Adapter{Dir: vitest.Name, Args: []string{"--pool=vmForks"}}, []string{"config", "option", "suite > inner"}, []string{"expected", "set up"}},
+		{"jest", jest.Name, "config.test.js", "", jest.Adapter{Dir: jest.Name}, []string{"config", "option", "suite inner"}, nil},
+		{"mocha", mocha.Name, "a.spec.cjs", "", mocha.Adapter{Dir: mocha.Name}, []string{"config", "option", "suite inner", "hook each", "chained"}, nil},
 	} {
-		t.Run(cmp.Or(c.release, c.name), func(t *testing.T) {
+		t.Run(c.title, func(t *testing.T) {
 			t.Parallel()
 			want := map[string]string{}
 			for _, id := range c.red {
@@ -40,7 +41,7 @@ func TestRetriesThatTestsAskForAreNotMade(t *testing.T) {
 			for _, id := range c.green {
 				want[id] = "pass: , 0 attempt"
 			}
-			if d := gocmp.Diff(want, attempts(t, c.name, c.file, c.release, c.adapter)); d != "" {
+			if d := cmp.Diff(want, attempts(t, c.name, c.file, c.release, c.adapter)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
