@@ -23,5 +23,12 @@
 // A trial's results come from a small reporter of ours (reporters/), which prints
 // them on the standard output, each behind a random word that the tests do not
 // know. Selecting nothing is no error to these frameworks, so a target without a
-// record is Absent, whatever the exit code.
+// record is Absent, whatever the exit code. Of a test that asks for retries the
+// first attempt is the result, and where that can be, the only one.
+//
+// # Suites
+//
+// [Detect] takes the root for the suite, or each package of its workspace that has
+// a test script or a configuration of its own, unless the root's configuration
+// gathers them.
 package jstest
