@@ -56,6 +56,7 @@ func TestCallbacksAreLate(t *testing.T) {
 		{"method.mjs", "import fs, { unlink } from 'node:fs'\nclass A {\n  constructor() { this.end = (e) => process.exit(e.code === 'ENOENT' ? 0 : 1) }\n  go() {\n    unlink('./missing', this.end)\n  }\n}\nnew A().go()\n", map[string]int{"method.mjs:A.go:wake:1": 5}},
 		{"child.cjs", "require('child_process').execFile(process.execPath, ['--version'], (e, out) => process.exit(out[0] === 'v' ? 0 : 1))\n", map[string]int{"child.cjs:<module>:wake:1": 1}},
 		{"close.mjs", "import { spawn } from 'node:child_process'\nconst child = spawn(process.execPath, ['--version'])\nlet out = ''\nchild.stdout.on('data', (d) => { out += d })\nchild.on('close', (code) => process.exit(code === 0 && out[0] === 'v' ? 0 : 1))\n", map[string]int{"close.mjs:<module>:wake:1": 5}},
+		{"each.mjs", "import fs from 'node:fs'\nlet n = 0\nasync function size() {\n  for await (const part of fs.createReadStream(process.argv[1], { highWaterMark: 16 })) n += part.length\n  process.exit(n === fs.statSync(process.argv[1]).size ? 0 : 1)\n}\nsize()\n", map[string]int{"each.mjs:size:wake:1": 4}},
 		{"own.cjs", "const seen = []\nconst store = { lookup: (k, f) => setImmediate(() => seen.push(f(k))) }\nconst twice = (k) => 2 * k\nstore.lookup(1, twice)\nstore.lookup(2, (k) => 3 * k)\nsetTimeout(() => process.exit(seen.join() === '2,6' ? 0 : 1), 50)\n", map[string]int{}},
 		{"mocked.cjs", "const fs = require('fs')\nfs.stat = (p, f) => setImmediate(() => process.exit(f() === 7 ? 0 : 1))\nfs.stat('x', () => 7)\n", map[string]int{}},
 	} {

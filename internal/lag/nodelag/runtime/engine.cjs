@@ -32,6 +32,26 @@ function isRequest(resource, within) {
   return resource !== within && !!resource && !!resource.constructor && /(ReqCallback|ReqWrap|Job)$/.test(resource.constructor.name);
 }
 
+/** Notes the turn of each step over an asynchronous iterable, and changes nothing else. What is not one is left alone. */
+function stepped(over, turn) {
+  const step = { y: over, t: null };
+  if (over === null || over === undefined || typeof over[Symbol.asyncIterator] !== 'function') return step;
+  step.y = {
+    [Symbol.asyncIterator]() {
+      const it = over[Symbol.asyncIterator]();
+      const { next } = it; // read once, as the loop does
+      return {
+        next() {
+          step.t = turn();
+          return next.call(it);
+        },
+        get return() { return it.return && (() => it.return()); },
+      };
+    },
+  };
+  return step;
+}
+
 class Engine {
   constructor(plan, fd) {
     this.plan = plan;
@@ -214,7 +234,7 @@ class Engine {
       }
       return id;
     };
-    return {
+    const hooks = {
       t: turn,
       // w: after an await that began at turn began; true when d() is to be awaited, else v() is the value.
       w: (began, v, key, realm) => {
@@ -235,6 +255,9 @@ class Engine {
         value = undefined;
         return this.pause(delay).then(() => v);
       },
+      // a: what "for await" goes over, as {y: it, t: the turn of its last step}; n: w for a step.
+      a: (over) => stepped(over, turn),
+      n: (step, key, realm) => step.t !== null && hooks.w(step.t, undefined, key, realm),
       // x: the operand of an await; real I/O may be late although the timers are fake.
       x: (p, key, realm) => {
         if (!faked(realm) || p === null || typeof p !== 'object' || !this.realIO.has(p)) return p;
@@ -253,6 +276,7 @@ class Engine {
       },
       k: (ms, key, realm) => this.stretch(ms, this.site(key), realm),
     };
+    return hooks;
   }
 }
 
@@ -261,6 +285,8 @@ const idle = {
   t: () => 0,
   w: (began, v) => { idle.value = v; return false; },
   v: () => idle.value,
+  a: (y) => ({ y, t: null }),
+  n: () => false,
   x: (p) => p,
   c: (f) => f,
   b: (f) => f,

@@ -148,6 +148,7 @@ class Rewriter {
       scope = scope.with({ race: true });
     }
     if (n.type === 'AwaitExpression') this.awaited(n, scope);
+    else if (n.type === 'ForOfStatement' && n.await) this.each(n, scope);
     else if (n.type === 'CallExpression') this.call(n, scope);
     else if (n.type === 'Property' && parent.type === 'ObjectExpression') this.option(n, scope);
     else if (n.type === 'BinaryExpression') this.deadline(n, scope);
@@ -210,6 +211,22 @@ class Rewriter {
     }
     const k = this.key('wake', last, scope);
     if (k && callee) this.around(last.start, last.end, `${HOOKS}.b(`, `,${k},${callee})`);
+  }
+
+  /** The body of "for await" begins late; which turn the loop stepped in is kept in a variable of the function. */
+  each(n, scope) {
+    const [open, close, head, tail] = [new Text(), new Text(), new Text(), new Text()];
+    this.around(n.right.start, n.right.end, open, close);
+    this.around(n.body.start, n.body.end, head, tail);
+    this.later.push(() => {
+      const k = this.key('wake', n, scope);
+      if (!k) return;
+      const step = `${HOOKS}_${n.start}`;
+      open.text = `(${step}=${HOOKS}.a((`;
+      close.text = '))).y';
+      head.text = `{var ${step};if(${HOOKS}.n(${step},${k},globalThis))await ${HOOKS}.d();`;
+      tail.text = '}';
+    });
   }
 
   /**

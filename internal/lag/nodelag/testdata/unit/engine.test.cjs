@@ -69,6 +69,20 @@ test('a promise settled in its own macrotask is not delayed', async (t) => {
   assert.equal(log().length, 0);
 });
 
+test('a step of "for await" is late only when it crossed into a later macrotask', async (t) => {
+  const { hooks, log } = logged(t, { kinds: ['wake'], min_ms: 5, max_ms: 5 });
+  const delayed = [];
+  const over = async function* () { yield 1; await turn(); yield 2; yield 3; };
+  let step;
+  for await (const x of (step = hooks.a(over())).y) {
+    if (!hooks.n(step, key('a'), globalThis)) continue;
+    delayed.push(x);
+    await hooks.d();
+  }
+  assert.deepEqual(delayed, [2]);
+  assert.equal(log().length, 1);
+});
+
 test('a promise settled later is, at most as often as the plan has hits', async (t) => {
   const { hooks, log } = logged(t, { kinds: ['wake'], min_ms: 5, max_ms: 5, hits: 2 });
   for (let i = 0; i < 4; i++) assert.equal(await lagged(hooks, () => turn().then(() => i), key('a')), i);

@@ -28,6 +28,11 @@ test('intervals and the last event of a child have sites behind all others', () 
   assert.deepEqual(ids('child.on("exit", () => 0); child.on("close", done); child.on(name, () => 0); x.setInterval(g, 1)'), []);
 });
 
+test('for await has a site behind all others', () => {
+  assert.deepEqual(ids('async function f() { for await (const x of g()) await h(x); await y() }'), ['src/a.js:f:wake:3', 'src/a.js:f:wake:1', 'src/a.js:f:wake:2']);
+  assert.deepEqual(ids('function f() { for (const x of g()) h(x) }'), []);
+});
+
 test('a name that esbuild keeps is the name', () => {
   assert.deepEqual(ids('const a=__name(async()=>{await x()},"f")'), ['src/a.js:f:wake:1']);
 });
@@ -114,6 +119,11 @@ const SAMES = [
   ['a generator', '(async () => { async function* g() { yield await id(1); yield await id(2) } let s = 0; for await (const x of g()) s += x; return s })()', 3],
   ['timers with arguments', 'new Promise((r) => setTimeout(r, 1, "late"))', 'late'],
   ['a cleared immediate', 'new Promise((r) => { const h = setImmediate(() => r("ran")); clearImmediate(h); setTimeout(r, 20, "cleared") })', 'cleared'],
+  ['for await over promises', '(async () => { let s = 0; for await (const x of [id(1), 2]) s += x; return s })()', 3],
+  ['for await over what steps late', '(async () => { let s = ""; for await (const x of (async function* () { for (let i = 0; i < 3; i++) { await new Promise(setImmediate); yield i } })()) { if (x === 1) continue; s += x } return s })()', '02'],
+  ['for await that is left', '(async () => { let s = 0; const it = { [Symbol.asyncIterator]() { return this }, async next() { return { value: 1, done: false } }, async return() { s += 10; return {} } }; a: for await (const x of it) for await (const y of it) { s += x + y; break a } return s })()', 22],
+  ['for await over nothing to go over', '(async () => { try { for await (const x of 5) ; } catch (e) { return e.name } })()', 'TypeError'],
+  ['a throw in for await', '(async () => { try { for await (const x of (async function* () { yield 1; throw 7 })()) ; } catch (e) { return e } })()', 7],
   ['an interval that is cleared', 'new Promise((r) => { let n = 0; const h = setInterval((by) => { n += by; if (n === 6) { clearInterval(h); setTimeout(() => r(n), 20) } }, 1, 2) })', 6],
   ['an interval that is cleared before it ticks', 'new Promise((r) => { let n = 0; const h = setInterval(() => { n++ }, 15); setTimeout(() => { clearInterval(h); setTimeout(() => r(n), 20) }, 5) })', 0],
   ['a listener for a close of the project', '(() => { const o = { on(e, f) { return f.call(this, 4) } }; return o.on("close", function (n) { return this === o && n }) })()', 4],
