@@ -347,3 +347,44 @@ func TestDelaysThatAddUpAgainstADeadlineAreNotClaimed(t *testing.T) {
 		t.Errorf("cause %+v", c)
 	}
 }
+
+// A worker that polls every 6 ms is red while it is between two steps: a delay
+// opens that window, in the first passes only.
+func TestALoopThatTheSleepOutlastsIsNoFixedSleep(t *testing.T) {
+	const sleepMS, period = 12.0, 6.0
+	for name, c := range map[string]struct {
+		loops bool
+		text  string
+		want  triage.CauseKind
+	}{
+		"the window comes again":  {true, "time.Sleep(12 * time.Millisecond)", triage.CauseRace},
+		"the worker is late once": {false, "time.Sleep(12 * time.Millisecond)", triage.CauseFixedSleep},
+		"the length is not known": {true, "time.Sleep(patience)", triage.CauseFixedSleep},
+	} {
+		in, _ := lone(t, "random-1", nil)
+		in.Sites["s"] = triage.Site{ID: "s", Kind: triage.KindSleep, File: "r_test.go", Line: 4, Text: c.text}
+		in.Red.Decisions = in.Red.Decisions[:1]
+		probe := func(p triage.LagPlan) (triage.Trial, error) {
+			end := sleepMS
+			if p.Stretch.Sleeps > 1 {
+				end += min(sleepMS*(p.Stretch.Sleeps-1), p.Stretch.CapMS)
+			}
+			passes := 1
+			if len(p.Decisions) > 0 && p.Decisions[0].Hit == 0 && c.loops {
+				passes = p.Hits
+			}
+			late := false // whether the test looks while the worker is late
+			for i, at := 0, period; i < passes; i++ {
+				late = late || at < end && end < at+doseOf(p)
+				at += doseOf(p) + period
+			}
+			if late {
+				return redTrial(), nil
+			}
+			return triage.Trial{Outcome: triage.Pass, DurationMS: 10, Stretched: []string{"s"}}, nil
+		}
+		if got := explainOK(t, in, probe).Cause; got.Kind != c.want {
+			t.Errorf("%s: %s (%s), want %s", name, got.Kind, got.Note, c.want)
+		}
+	}
+}

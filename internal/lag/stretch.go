@@ -33,6 +33,13 @@ const (
 	// without any clock in reach is no longer believed to be a race.
 	budgetLeastMS = 15
 	raceMostMS    = 100
+	// pastPasses share, all but equally, what [session.carriedPast] may add: with
+	// few the delays are most of a loop's time, with more they end later.
+	pastPasses = 6
+	pastShare  = 0.95
+	// pastNeed of pastRuns such trials are red where a loop is met.
+	pastNeed = 2
+	pastRuns = 3
 )
 
 // longTimeouts stretches the timeouts as far as these delays call for.
@@ -101,13 +108,39 @@ func (s *session) classify(f finding) *triage.Cause {
 		return s.unstable(s.why("neither red nor green when sleeps are stretched"))
 	case got == green && clock == nil:
 		return s.unstable(s.why("green with the sleeps stretched, yet no single sleep does it"))
-	case got == green:
+	case got == green && !s.carriedPast(f, *clock, sleeps):
 		return s.fixedSleep(f, clock)
 	}
 	if f.leastMS() >= raceMostMS {
 		return s.timeBudget(f, nil)
 	}
 	return s.race(f)
+}
+
+// carriedPast reports whether a longer sleep is green only because it outlasts the
+// delays: a loop passes its places over and over, and a plan delays their first
+// passes. So more passes are delayed, by nearly as much together as was added to the
+// sleep, and no more: one that was merely too short outlasts that too, and stays
+// green. A sleep of unknown length is not asked about.
+func (s *session) carriedPast(f finding, sleep triage.Site, st triage.Stretch) bool {
+	ms, ok := durationMS(sleep)
+	every := units(decisions(f.set), true)
+	factor := pastShare * min(ms*(stretchSleeps-1), st.CapMS) / (pastPasses * max(orderMS, totalMS(every)))
+	if !ok || totalMS(every) == 0 || factor < 1 {
+		return false
+	}
+	p := s.plan(scaled(every, factor, scaledLimitMS))
+	p.Hits, p.Stretch = pastPasses, st
+	reds, need := 0, pastNeed
+	if s.control.Red > 0 { // chance must not do it
+		need = pastRuns
+	}
+	for left := pastRuns; left > 0 && reds < need && reds+left >= need; left-- {
+		if s.ask(p) == red {
+			reds++
+		}
+	}
+	return reds == need
 }
 
 // clock asks whether a stretch turns the set green and, if so, which one clock
