@@ -161,6 +161,9 @@ func bareVitest(t testing.TB) bareCommand {
 // first changes.
 func (r *scriptResult) ownCost(t testing.TB, l *lagtest.Lab, known lagtest.Truth) []costRow {
 	var rows []costRow
+	if len(known.Correct) == 0 { // -bench-match left none
+		return nil
+	}
 	bare := r.lang.bare(t)
 	for _, c := range slices.Concat(known.Correct[:1], known.Correct[len(known.Correct)-1:]) {
 		p := pairUp(t, func() { runBare(t, bare(c.File, c.Test)) }, func() {
@@ -181,7 +184,7 @@ func (r *scriptResult) ownCost(t testing.TB, l *lagtest.Lab, known lagtest.Truth
 func pairUp(t testing.TB, bare, trial func()) pair {
 	t.Helper()
 	var p pair
-	time1 := func(f func()) float64 {
+	timed := func(f func()) float64 {
 		began := time.Now()
 		f()
 		return ms(time.Since(began))
@@ -190,11 +193,11 @@ func pairUp(t testing.TB, bare, trial func()) pair {
 	trial()
 	for i := range scriptPairs {
 		if i%2 == 0 {
-			p.trial = append(p.trial, time1(trial))
+			p.trial = append(p.trial, timed(trial))
 		}
-		p.bare = append(p.bare, time1(bare))
+		p.bare = append(p.bare, timed(bare))
 		if i%2 == 1 {
-			p.trial = append(p.trial, time1(trial))
+			p.trial = append(p.trial, timed(trial))
 		}
 	}
 	return p
