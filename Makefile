@@ -35,7 +35,7 @@ test truth bench-scripts: node-env
 test truth bench-scripts: export TRIAGEBOT_TEST_NODE_MODULES = $(shell test -d $(NODEENV)/node_modules && echo $(CURDIR)/$(NODEENV)/node_modules)
 endif
 
-node-env: ## install the pinned vitest, jest and mocha below bin
+node-env: ## install the pinned vitest, jest, mocha and loaders of TypeScript below bin
 	@if cmp -s $(NODEPIN)/package-lock.json $(NODEENV)/installed; then exit 0; fi; \
 	if ! command -v npm >/dev/null; then echo "node-env: npm is not on the PATH, so tests that run JavaScript are skipped: install Node 20 or newer"; exit 0; fi; \
 	rm -rf $(NODEENV); mkdir -p $(NODEENV); cp $(NODEPIN)/package.json $(NODEPIN)/package-lock.json $(NODEENV)/; \

@@ -22,6 +22,7 @@ var expected = []struct{ pkg, reason, unless string }{
 	{`/internal/actiontest$`, `run with make (act|container)`, ""},
 	{`/internal/bench$`, `run with (-bench-table|make scaling)`, ""},
 	{`/internal/lag/golag$`, `run with -golag`, ""},
+	{`/internal/lag/nodelag$`, `this node (has no|does not run TypeScript)`, ""},
 	{`/internal/proc$`, `process namespace`, ""},
 	{`/internal/workspace$`, `right to mount|needs root|does not mind the owner`, ""},
 	{`/cmd/triagebot$`, `root|mount|run make sweep-bench`, ""},
