@@ -55,6 +55,10 @@ func (o Options) failure(t triage.Target, c crash) triage.Failure {
 	case reTimeout.MatchString(first), c.phase == triage.PhaseTimeout:
 		f.Outcome = triage.Timeout
 		f.Signature = triage.Signature{Phase: triage.PhaseTimeout, Message: timeoutMessage, Func: testFunc(t.Test)}
+	case reGroup.MatchString(first):
+		if message, ok := groupMessage(first, c.text); ok && !c.cut {
+			f.Signature = triage.Signature{Phase: c.phase, Message: Normalise(message), Func: testFunc(t.Test)}
+		}
 	case first != "" && !c.cut:
 		f.Signature = triage.Signature{Phase: c.phase, Message: Normalise(first), Func: testFunc(t.Test)}
 	}
@@ -104,6 +108,9 @@ func readTraceback(text []byte) crash {
 				bare, below = string(m[3]), false
 			}
 			continue
+		}
+		if m := reGroupLine.FindSubmatch(line); m != nil && c.message == "" && reGroup.Match(m[1]) {
+			c.message = string(m[1])
 		}
 		switch {
 		case reFrame.Match(line):
