@@ -34,6 +34,8 @@ var (
 	reClass = regexp.MustCompile(`^(?:AssertionError|JestAssertionError|Error)(?: \[[A-Z_]+\])?: `)
 	reFrame = regexp.MustCompile(`^\s+(?:at|❯) (?:.*[( ])?((?:file://|/|[A-Za-z]:[\\/])[^()\n]*?|[\w./@-]+\.[cm]?[jt]sx?):(\d+):\d+\)?$`)
 	reANSI  = regexp.MustCompile(`(?:\x1b|#x1B)\[[0-9;]*[A-Za-z]`)
+	// reAggregate is what every Promise.any that fails says, whatever was in it.
+	reAggregate = regexp.MustCompile(`^AggregateError:?(?: All promises were rejected)?$`)
 	// reVague is a first line that says nothing of what was expected.
 	reVague = regexp.MustCompile(`:$|^expect\(|^assert\.\w+\(`)
 )
@@ -60,8 +62,11 @@ func (d Dialect) failure(o Options, t triage.Target, phase string, e thrown) tri
 		f.Outcome = triage.Timeout
 		f.Signature.Phase, f.Signature.Message = triage.PhaseTimeout, timeoutMessage
 	}
-	if line == "" {
+	switch {
+	case line == "":
 		f.Signature = triage.Signature{}
+	case reAggregate.MatchString(line):
+		f.Signature.Message = "" // it excuses nothing
 	}
 	return f
 }
