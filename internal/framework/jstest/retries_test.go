@@ -48,6 +48,22 @@ func TestRetriesThatTestsAskForAreNotMade(t *testing.T) {
 	}
 }
 
+// An environment of a client reads only what its server allows; ours must be among it.
+func TestRetriesAreNotMadeInAClientsEnvironment(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{"config": "fail: config is red at first, 1 attempt", "document": "pass: , 0 attempt"}
+	for _, dir := range []string{"vitest-client", "vitest-docblock"} {
+		for _, release := range []string{"", "vitest-4"} {
+			t.Run(dir+" "+release, func(t *testing.T) {
+				t.Parallel()
+				if d := cmp.Diff(want, attempts(t, dir, "a.test.js", release, vitest.Adapter{Dir: dir})); d != "" {
+					t.Errorf("(-want +got):\n%s", d)
+				}
+			})
+		}
+	}
+}
+
 // attempts runs the suite of testdata/retries/DIR and tells of each test how it
 // ended and how often it was run.
 func attempts(t *testing.T, dir, file, release string, a adapter) map[string]string {

@@ -31,6 +31,8 @@ function once(specifications) {
   for (const { project } of specifications || []) {
     const config = project && project.config;
     if (!config || !Array.isArray(config.setupFiles) || config.setupFiles.includes(file) || (config.browser && config.browser.enabled)) continue;
+    const allow = project.vite?.config?.server?.fs?.allow; // all that an environment of a client may read
+    if (Array.isArray(allow) && !allow.includes(file)) allow.push(file);
     config.setupFiles = [file, ...config.setupFiles];
   }
 }
