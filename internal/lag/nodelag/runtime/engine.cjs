@@ -18,7 +18,7 @@ const { isNodes } = require('./callbacks.cjs');
 const MAX_RECORDS = 20000;
 
 // Captured before a test can replace them.
-const { setTimeout, clearTimeout, setImmediate, clearImmediate, WeakSet, WeakMap, Map, JSON } = globalThis;
+const { setTimeout, clearTimeout, setInterval, setImmediate, clearImmediate, WeakSet, WeakMap, Map, JSON } = globalThis;
 const writeSync = fs.writeSync;
 
 /** Whether the timers of a realm are fake: a real delay beside a frozen clock would be no legal order. */
@@ -157,21 +157,25 @@ class Engine {
     }
   }
 
-  /** setTimeout, setInterval and setImmediate of a realm, late by one decision. */
+  /**
+   * setTimeout, setInterval and setImmediate, late by one decision, when real is Node's
+   * own: a stub may call back at once, and a spy sees what it was given.
+   */
   timer(real, site, realm) {
-    if (typeof real !== 'function' || faked(realm)) return real;
-    if (real === realm.setTimeout) {
+    if (faked(realm)) return real;
+    if (real === setTimeout) {
       return (f, ms, ...args) => {
         const d = this.decide(site);
         return real(f, d ? Math.max(1, +ms || 0) + (d.ms || 1) : ms, ...args);
       };
     }
-    if (real === realm.setInterval) return (f, ...rest) => this.interval(real, site, f, rest);
-    if (real !== realm.setImmediate) return real; // a function of the project with that name
+    if (real === setInterval) return (f, ...rest) => this.interval(real, site, f, rest);
+    if (real !== setImmediate) return real; // of the project, a double, or one of jsdom's
     return (f, ...args) => {
       const d = typeof f === 'function' ? this.decide(site) : null;
       if (!d) return real(f, ...args);
-      const handle = real(() => this.immediates.set(handle, d.giveUp ? real(f, ...args) : setTimeout(f, d.ms, ...args)));
+      let handle = null;
+      handle = real(() => this.immediates.set(handle, d.giveUp ? real(f, ...args) : setTimeout(f, d.ms, ...args)));
       return handle;
     };
   }
@@ -184,7 +188,8 @@ class Engine {
     if (typeof f !== 'function') return real(f, ...rest);
     const engine = this;
     let waits = false;
-    const handle = real(function (...args) {
+    let handle = null;
+    handle = real(function (...args) {
       if (waits) return;
       const d = handle && typeof handle.refresh === 'function' ? engine.decide(site) : null;
       if (d === null) {

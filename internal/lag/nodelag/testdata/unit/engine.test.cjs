@@ -155,6 +155,25 @@ test('a late timer keeps its arguments and can be cleared', async (t) => {
   assert.ok(!ran);
 });
 
+test('a double of a timer function is called with what it was given', (t) => {
+  const { hooks, log } = logged(t, { kinds: ['start'], min_ms: 5, max_ms: 5, hits: 9 });
+  for (const name of ['setTimeout', 'setInterval', 'setImmediate']) {
+    const real = globalThis[name];
+    t.after(() => { globalThis[name] = real; });
+    let got = [];
+    const f = () => got.push('ran');
+    globalThis[name] = (...args) => {
+      got.push(...args);
+      args[0](); // at once, before there is a handle
+      return 1;
+    };
+    assert.equal(hooks.T(globalThis[name], key(name, 'start'), globalThis)(f, 50), 1);
+    assert.deepEqual(got, [f, 50, 'ran'], name);
+    globalThis[name] = real;
+  }
+  assert.equal(log().length, 0);
+});
+
 test('a late tick of an interval is followed by a whole interval', async (t) => {
   const { hooks, log } = logged(t, { kinds: ['start'], min_ms: 60, max_ms: 60, hits: 1 });
   const at = [];
