@@ -20,6 +20,8 @@ type crash struct {
 	line int
 	// text is the traceback.
 	text string
+	// group is the exception group that a text showed which is shortened by now.
+	group group
 }
 
 // Limits on the text kept of a failure, in bytes.
@@ -55,9 +57,9 @@ func (o Options) failure(t triage.Target, c crash) triage.Failure {
 	case reTimeout.MatchString(first), c.phase == triage.PhaseTimeout:
 		f.Outcome = triage.Timeout
 		f.Signature = triage.Signature{Phase: triage.PhaseTimeout, Message: timeoutMessage, Func: testFunc(t.Test)}
-	case reGroup.MatchString(first):
-		if message, ok := groupMessage(first, c.text); ok && !c.cut {
-			f.Signature = triage.Signature{Phase: c.phase, Message: Normalise(message), Func: testFunc(t.Test)}
+	case c.isGroup():
+		if message := c.group.message(); message != "" {
+			f.Signature = triage.Signature{Phase: c.phase, Message: message, Func: testFunc(t.Test)}
 		}
 	case first != "" && !c.cut:
 		f.Signature = triage.Signature{Phase: c.phase, Message: Normalise(first), Func: testFunc(t.Test)}
@@ -70,7 +72,8 @@ var (
 	reFrame = regexp.MustCompile(`^\s+File ".*", line \d+`)
 	rePlace = regexp.MustCompile(`^(\S.*?\.\w+):(\d+):(?: (.*))?$`)
 	// reRule parts a traceback from captured output and from remarks of plugins.
-	reRule = regexp.MustCompile(`^-{2,} .* -{2,}$`)
+	// A long path leaves its rule one dash a side.
+	reRule = regexp.MustCompile(`^-{2,} .* -{2,}$|^- generated .* -$`)
 )
 
 // readTraceback finds the exception and its place in what pytest prints of a
@@ -109,9 +112,6 @@ func readTraceback(text []byte) crash {
 			}
 			continue
 		}
-		if m := reGroupLine.FindSubmatch(line); m != nil && c.message == "" && reGroup.Match(m[1]) {
-			c.message = string(m[1])
-		}
 		switch {
 		case reFrame.Match(line):
 			below = true
@@ -119,10 +119,14 @@ func readTraceback(text []byte) crash {
 			bare, below = string(line), false
 		}
 	}
+	c.text = string(text)
 	if c.message == "" {
 		c.message = strings.TrimSpace(bare)
 	}
-	c.text = string(text)
+	if c.message == "" {
+		c.group = readGroup(c.text)
+		c.message = c.group.name
+	}
 	return c
 }
 
@@ -145,8 +149,9 @@ type block struct {
 }
 
 func (b *block) add(line []byte) {
+	line = line[max(0, len(line)-maxText):]
 	if len(b.text)+len(line) > 2*maxText {
-		b.text = append(b.text[:0], b.text[len(b.text)-maxText:]...)
+		b.text = append(b.text[:0], b.text[max(0, len(b.text)-maxText):]...)
 	}
 	b.text = append(append(b.text, line...), '\n')
 }

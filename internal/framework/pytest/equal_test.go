@@ -48,6 +48,31 @@ def test_own(): raise Odd()
 try: ExceptionGroup
 except NameError: from exceptiongroup import ExceptionGroup
 def test_group(): raise ExceptionGroup("tasks", [ValueError("no tea"), helped(), ExceptionGroup("inner", [KeyError("y"), Odd()])])
+def test_group_of_one(): raise ExceptionGroup("tasks", [ExceptionGroup("inner", [helped()])])
+def test_group_of_lines(): raise ExceptionGroup("oops\nctx", [ValueError("no tea"), KeyError("y")])
+def test_group_of_six(): raise ExceptionGroup("tasks", [six(i) for i in "fcbaed"])
+def test_group_noted():
+    e = ExceptionGroup("tasks", [ValueError("no tea"), KeyError("y")])
+    e.add_note("a note") if hasattr(e, "add_note") else None
+    raise e
+def test_group_logged():
+    import logging
+    try: raise ExceptionGroup("earlier", [OSError("retry this"), KeyError("z")])
+    except ExceptionGroup: logging.exception("trying again")
+    raise ExceptionGroup("tasks", [ValueError("no tea"), KeyError("y")])
+def test_group_behind():
+    try: raise ExceptionGroup("tasks", [ValueError("no tea"), KeyError("y")])
+    except ExceptionGroup as e: raise RuntimeError("wrapped") from e
+@pytest.fixture
+def grouped(): raise ExceptionGroup("set-up", [ValueError("no tea"), KeyError("y")])
+def test_group_setup(grouped): pass
+def six(i):
+    try:
+        def deep(n): 1 / 0 if n == 0 else deep(n - 1)
+        deep(6)
+    except ZeroDivisionError as e:
+        try: raise ValueError(i * 80) from e
+        except ValueError as e: return e
 def helped():
     try: helper()
     except ValueError as e:
@@ -127,7 +152,7 @@ func inTree(dir string) Options {
 func TestSignaturesAreEqualWhateverTells(t *testing.T) {
 	dir := tree(t, map[string]string{"tests/unit/test_red.py": redTests})
 	want := ours(t, dir, "tests/unit/test_red.py")
-	if len(want) != 11+17 {
+	if len(want) != 11+24 {
 		t.Fatalf("our own run has %d reds: %v", len(want), want)
 	}
 	for name, s := range want {

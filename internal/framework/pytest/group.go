@@ -1,6 +1,8 @@
 package pytest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,50 +11,105 @@ import (
 // The lines of an exception group, as the traceback module prints it in every
 // style of pytest: each member behind a rule with its number, all behind a bar.
 var (
-	reGroup       = regexp.MustCompile(`^(.*) \(\d+ sub-exceptions?\)$`)
+	reGroupTop    = regexp.MustCompile(`^ *\+ Exception Group Traceback \(most recent call last\):$`)
+	reGroupHeader = regexp.MustCompile(`^(?:Exception Group )?Traceback \(most recent call last\):$`)
 	reGroupMember = regexp.MustCompile(`^ *\+[-+]*-{4,} (?:\d+|\.\.\.) -{4,}$`)
 	reGroupLine   = regexp.MustCompile(`^ *\| (\S.*)$`)
-	reGroupHeader = regexp.MustCompile(`^(?:Exception Group )?Traceback \(most recent call last\):$`)
+	reCount       = regexp.MustCompile(`(?m) \(\d+ sub-exceptions?\)$`)
+	reNamed       = regexp.MustCompile(`^(?:exceptiongroup\.)?(?:Base)?ExceptionGroup\b`)
+	// reSingle is how pytest words a group of one in its messages, though not in
+	// its tracebacks.
+	reSingle = regexp.MustCompile(` \[single exception in \w+\]$`)
 )
 
-// maxMembers bounds the members of a group that are told apart.
-const maxMembers = 64
+// group is an exception group that a text shows.
+type group struct {
+	// name is its own line, the first one.
+	name string
+	// members are the lines of the exceptions in it that are no groups.
+	members []string
+}
 
-// groupMessage is the message of an exception group with what is in it, for "2
-// sub-exceptions" are the same words whatever failed. The members are sorted and
-// each is there once: which of them comes first, and how many fail alike, is up to
-// the scheduler. ok is false when the text has none of them.
-func groupMessage(first, text string) (message string, ok bool) {
-	var members []string
-	last, expecting := "", false
-	add := func() {
-		if last != "" && !reGroup.MatchString(last) && len(members) < maxMembers {
-			members = append(members, last)
-		}
+// isGroup reports whether the crash is of an exception group, and reads it. A
+// message of several lines may hold the words of one without being one.
+func (c *crash) isGroup() bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(c.message), "\n")
+	sure := reCount.MatchString(first) || reSingle.MatchString(first) || reNamed.MatchString(first)
+	if !sure && !reCount.MatchString(c.message) && (c.group.name == "" || c.message != c.group.name) {
+		return false
 	}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if reGroupMember.MatchString(line) {
-			add()
-			last, expecting = "", true
-			continue
+	if c.group.name == "" {
+		c.group = readGroup(c.text)
+	}
+	return sure || c.group.name != ""
+}
+
+// readGroup finds the last exception group of a text, without what was captured. A
+// text that lost its beginning has none: its members would be a part of them.
+func readGroup(text string) group {
+	var g group
+	line, naming, expecting := "", false, false
+	member := func() {
+		if line != "" && !reCount.MatchString(line) {
+			g.members = append(g.members, line)
 		}
-		m := reGroupLine.FindStringSubmatch(line)
+		line = ""
+	}
+	for l := range strings.Lines(text) {
+		l = strings.TrimRight(l, "\r\n")
+		m := reGroupLine.FindStringSubmatch(l)
 		switch {
+		case strings.HasPrefix(l, "-") && reRule.MatchString(l):
+			member()
+			return g.known()
+		case reGroupTop.MatchString(l):
+			g, line, naming = group{}, "", true
+		case reGroupMember.MatchString(l):
+			member()
+			naming, expecting = false, true
 		case m == nil:
+		case naming:
+			g.name, naming = m[1], false
 		case reGroupHeader.MatchString(m[1]):
 			expecting = true // of a chain the last exception is the member
 		case expecting:
-			last, expecting = m[1], false
+			line, expecting = m[1], false
 		}
 	}
-	add()
-	if len(members) == 0 {
-		return "", false
+	member()
+	return g.known()
+}
+
+// known is the group, or none when its own line is not there.
+func (g group) known() group {
+	if g.name == "" {
+		return group{}
 	}
-	for i, m := range members {
-		members[i] = Normalise(m)
+	return g
+}
+
+// message is what the group says for its signature, for "2 sub-exceptions" are the
+// same words whatever failed. The members are sorted and each is there once: which
+// of them comes first, and how many fail alike, is up to the scheduler. A group of
+// one says what that one does. It is empty when nothing is known of the members.
+func (g group) message() string {
+	if len(g.members) == 0 {
+		return ""
 	}
-	slices.Sort(members)
-	return reGroup.FindStringSubmatch(first)[1] + ": [" + strings.Join(slices.Compact(members), "; ") + "]", true
+	var said []string
+	for _, m := range g.members {
+		said = append(said, Normalise(m))
+	}
+	slices.Sort(said)
+	if len(said) == 1 {
+		return said[0]
+	}
+	inside := strings.Join(slices.Compact(said), "; ")
+	name := strings.TrimPrefix(reCount.ReplaceAllString(g.name, ""), "exceptiongroup.") // the backport for older versions
+	s := Normalise(name) + ": [" + inside + "]"
+	if len(s) > maxMessage { // what is cut off must tell two groups apart as well
+		sum := sha256.Sum256([]byte(inside))
+		s = truncate(s, maxMessage-12) + "… " + hex.EncodeToString(sum[:4])
+	}
+	return s
 }

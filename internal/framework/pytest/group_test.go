@@ -35,7 +35,6 @@ const twoOfATaskGroup = `  + Exception Group Traceback (most recent call last):
 `
 
 func TestAGroupIsToldByWhatIsInIt(t *testing.T) {
-	const first = "ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)"
 	const want = "ExceptionGroup: unhandled errors in a TaskGroup: [LookupError: no stock of N cups; shop.NoStock: no stock of tea]"
 	swapped := strings.NewReplacer("LookupError: no stock of 3 cups", "shop.NoStock: no stock of tea",
 		"shop.NoStock: no stock of tea", "LookupError: no stock of 5 cups").Replace(twoOfATaskGroup)
@@ -46,14 +45,37 @@ func TestAGroupIsToldByWhatIsInIt(t *testing.T) {
 		{"the other order", swapped, want},
 		{"the same twice", alike, "ExceptionGroup: unhandled errors in a TaskGroup: [shop.NoStock: no stock of tea]"},
 		{"another failure", other, strings.Replace(want, "no stock of tea", "no address", 1)},
+		{"with what was logged", twoOfATaskGroup + "------ Captured log call ------\n" + strings.ReplaceAll(twoOfATaskGroup, "tea", "salt"), want},
+		{"without its beginning", twoOfATaskGroup[strings.Index(twoOfATaskGroup, "+-+"):], ""},
 		{"nothing of its members", "", ""},
 	} {
-		f := Options{}.failure(triage.Target{Test: "test_g"}, crash{phase: triage.PhaseTest, message: first, text: c.text})
+		f := Options{}.failure(triage.Target{Test: "test_g"}, crash{
+			phase: triage.PhaseTest, message: "ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)", text: c.text,
+		})
 		if f.Signature.Message != c.want {
 			t.Errorf("%s: %q, want %q", c.name, f.Signature.Message, c.want)
 		}
 		if c.want == "" && !f.Signature.IsZero() {
 			t.Errorf("%s: it has the signature %+v, which any group would have", c.name, f.Signature)
 		}
+	}
+}
+
+func TestLongGroupsThatDifferAtTheirEndAreTwo(t *testing.T) {
+	long := group{name: "ExceptionGroup: tasks (2 sub-exceptions)", members: []string{strings.Repeat("é", 300), "z1"}}
+	a := long.message()
+	long.members[1] = "z two"
+	if b := long.message(); a == b || len(a) > maxMessage || len(b) > maxMessage {
+		t.Errorf("%q and %q", a, b)
+	}
+}
+
+func TestAFailureLongerThanItsBlockIsCut(t *testing.T) {
+	var b block
+	b.add([]byte("first"))
+	b.add([]byte(strings.Repeat("x", 3*maxText)))
+	b.add([]byte("last"))
+	if s := string(b.text); len(s) > 2*maxText+8 || !strings.HasSuffix(s, "x\nlast\n") {
+		t.Errorf("%d bytes, ending in %q", len(s), s[max(0, len(s)-20):])
 	}
 }
