@@ -32,7 +32,7 @@ func TestWhatPythonCompilesIsKeptOutsideTheTree(t *testing.T) {
 		"shop_core.py": "X = 1\n",
 		"child.py":     "import shop_late\n",
 		"shop_late.py": "",
-		"test_n.py":    "import subprocess, sys\nfrom shop_core import X\ndef test_a():\n    subprocess.run([sys.executable, 'child.py'], check=True)\n    assert X == 1\n",
+		"test_n.py":    "import subprocess, sys\nfrom shop_core import X\ndef test_a():\n    subprocess.run([sys.executable, 'child.py'], check=True)\n    assert sys.dont_write_bytecode and sys.pycache_prefix is None\n    assert X == 1\n",
 	})
 	a := Adapter{}
 	p := prepare(t, a, dir, "test_n.py")

@@ -34,6 +34,7 @@ _MOST_TEXT = 24000
 # How many foreign files are named at most.
 _MOST_OUTSIDE = 5
 
+_compiling = []  # where Python keeps what it compiles while the tests run, and whether
 _session = None  # the reporter of the one session that is ours
 _shuffler = ""  # the plugin that the seed is for
 
@@ -61,24 +62,32 @@ def _cache_directory():
 
 
 def _keep_what_is_compiled():
-    """Have Python keep what it compiles from here on beside this file, outside the tree.
+    """Have Python keep what it compiles until the tests are collected, beside this file and so outside the tree.
 
     A person's runs find it in __pycache__; compiling the project anew for every
-    trial costs more than all else that we do. What the test starts keeps nothing,
-    as its environment says. Our own modules were loaded before: their compiled
-    files are written where Python looks for them.
+    trial costs more than all else that we do. The tests themselves run with what
+    the environment says, and so does what they start. Our own modules were loaded
+    before: their compiled files are written where Python looks for them.
     """
     for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in ("zztriagebot", "zzlag"):
+            continue
         spec = getattr(module, "__spec__", None)
-        if name.partition(".")[0] in ("zztriagebot", "zzlag") and spec and spec.cached and not os.path.exists(spec.cached):
+        if spec and spec.cached and not os.path.exists(spec.cached):
             import py_compile
 
             try:
                 py_compile.compile(spec.origin, spec.cached)
             except OSError:
                 break  # the user of the tests may not write here
+    _compiling[:] = [(sys.pycache_prefix, sys.dont_write_bytecode)]
     sys.pycache_prefix = os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiled")
     sys.dont_write_bytecode = False
+
+
+def _compile_as_the_environment_says():
+    while _compiling:
+        sys.pycache_prefix, sys.dont_write_bytecode = _compiling.pop()
 
 
 def _show_where_it_hangs():
@@ -167,6 +176,10 @@ class Reporter:
     def pytest_sessionstart(self, session):
         root = getattr(self.config, "rootpath", None) or self.config.rootdir
         _write({"$report_type": "Root", "root": _relative(str(root)), "tree": _TREE})
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session):
+        _compile_as_the_environment_says()
 
     def pytest_runtest_logstart(self, nodeid, location):
         _write({"$report_type": "Start", "nodeid": nodeid})
