@@ -48,6 +48,22 @@ func TestRetriesThatTestsAskForAreNotMade(t *testing.T) {
 	}
 }
 
+// A test sees its own contexts of vm as node made them.
+func TestTheReporterOfJestLeavesTheContextsOfTests(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{}
+	for _, id := range []string{"plain", "frozen", "proxy"} {
+		want[id] = "pass: , 0 attempt"
+	}
+	for _, id := range []string{"retried", "second"} { // one of each file
+		want[id] = "fail: " + id + " is red at first, 1 attempt"
+	}
+	const dir = "jest-contexts"
+	if d := cmp.Diff(want, attempts(t, dir, "a.test.js", "", jest.Adapter{Dir: dir})); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 // An environment of a client reads only what its server allows; ours must be among it.
 func TestRetriesAreNotMadeInAClientsEnvironment(t *testing.T) {
 	t.Parallel()

@@ -6,13 +6,19 @@ const { relative, write } = require('./fence.cjs');
 const STATES = { passed: 'pass', failed: 'fail', pending: 'skip', skipped: 'skip', todo: 'skip', disabled: 'skip' };
 
 // What jest.retryTimes(n) writes, jest's runner reads from the global object of the
-// test's environment. It is 0 in every one, so that the first attempt counts. jest
-// loads reporters before it makes an environment, and the trials run in one process.
+// test's environment. It is 0 in every one, so that the first attempt counts. The
+// environment is the first context made after jest tells that a file starts; the
+// contexts that tests make stay as they are. The trials run in one process.
 const once = new vm.Script("Object.defineProperty(globalThis, Symbol.for('RETRY_TIMES'), { get: () => 0, set() {}, configurable: true })");
 const createContext = vm.createContext;
+let starting = false;
 vm.createContext = (...given) => {
   const context = createContext(...given);
-  once.runInContext(context);
+  if (!starting) return context;
+  starting = false;
+  try {
+    once.runInContext(context);
+  } catch {} // an environment that refuses keeps its retries: see first
   return context;
 };
 
@@ -28,10 +34,12 @@ function first(t) {
 
 module.exports = class {
   onTestFileStart(test) {
+    starting = true;
     write({ type: 'file', file: relative(test.path) });
   }
 
   onTestCaseStart(test, info) {
+    starting = false; // the environment was no context of vm
     write({ type: 'start', file: relative(test.path), names: [...info.ancestorTitles, info.title] });
   }
 

@@ -1,0 +1,10 @@
+const vm = require('vm')
+const attempt = require('../attempt.cjs')
+it('plain', () => { expect(Reflect.ownKeys(vm.createContext({ a: 1 }))).toEqual(['a']) })
+it('frozen', () => { expect(vm.runInContext('a + 1', vm.createContext(Object.freeze({ a: 1 })))).toBe(2) })
+it('proxy', () => {
+  const defineProperty = jest.fn(() => { throw new Error('touched') })
+  vm.createContext(new Proxy({}, { defineProperty }))
+  expect(defineProperty).not.toHaveBeenCalled()
+})
+it('retried', () => attempt('retried'))

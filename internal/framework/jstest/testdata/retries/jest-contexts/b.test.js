@@ -1,0 +1,2 @@
+const attempt = require('../attempt.cjs')
+it('second', () => attempt('second'))

@@ -1,0 +1,1 @@
+module.exports = { setupFilesAfterEnv: ['../jest/retry.js'] }
