@@ -7,10 +7,11 @@
 // events of one emitter is fixed: listen and connect (connections and data come
 // after), write and end of a stream, the response of a request (which could be
 // aborted before it is listened to), close of a server (it comes in the tick of the
-// call when there are no connections). Of events only the last of a child process
-// is late.
+// call when there are no connections), exec, execFile and stream.pipeline (their
+// own listeners come before the caller's, and an abort calls back at once).
 
 // Those that had sites from the start: the ordinals of other sites follow from them.
+// exec and execFile are counted still, and never late.
 const FIRST = ['readFile', 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'readdir', 'stat', 'lstat', 'unlink', 'rename', 'rm', 'rmdir',
   'copyFile', 'access', 'open', 'fsync', 'realpath', 'exec', 'execFile', 'lookup', 'resolve4', 'randomBytes', 'pbkdf2', 'scrypt',
   'gzip', 'gunzip', 'deflate', 'inflate'];
@@ -19,14 +20,12 @@ const NAMES = {
   fs: ['readFile', 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'readdir', 'opendir', 'stat', 'lstat', 'fstat', 'statfs', 'unlink', 'rename', 'rm', 'rmdir',
     'copyFile', 'cp', 'access', 'exists', 'open', 'close', 'read', 'write', 'readv', 'writev', 'fsync', 'fdatasync', 'ftruncate', 'truncate', 'realpath',
     'link', 'symlink', 'readlink', 'chmod', 'fchmod', 'chown', 'fchown', 'utimes', 'futimes', 'lutimes'],
-  child_process: ['exec', 'execFile'],
   dns: ['lookup', 'lookupService', 'resolve', 'resolve4', 'resolve6', 'resolveAny', 'resolveCname', 'resolveMx', 'resolveNs', 'resolveSrv', 'resolveTxt', 'reverse'],
   crypto: ['randomBytes', 'randomFill', 'randomInt', 'pbkdf2', 'scrypt', 'hkdf', 'generateKey', 'generateKeyPair', 'generatePrime', 'checkPrime'],
   zlib: ['gzip', 'gunzip', 'deflate', 'deflateRaw', 'inflate', 'inflateRaw', 'unzip', 'brotliCompress', 'brotliDecompress', 'zstdCompress', 'zstdDecompress'],
-  stream: ['pipeline'],
 };
 
-const ALL = new Set(Object.values(NAMES).flat());
+const LATE = new Set(Object.values(NAMES).flat());
 
 let known = null; // the functions as they are when the runtime is installed
 
@@ -45,4 +44,4 @@ function isNodes(f) {
   return typeof f === 'function' && known.has(f);
 }
 
-module.exports = { FIRST: new Set(FIRST), ALL, isNodes, remember };
+module.exports = { FIRST: new Set(FIRST), LATE, isNodes, remember };

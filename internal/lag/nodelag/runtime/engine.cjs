@@ -9,7 +9,6 @@
 // as one: then a delay is left out that would have been legal.)
 
 const fs = require('fs');
-const { ChildProcess } = require('child_process');
 const { executionAsyncResource } = require('async_hooks');
 const { Site } = require('./plan.cjs');
 const { isNodes } = require('./callbacks.cjs');
@@ -208,22 +207,6 @@ class Engine {
     return handle;
   }
 
-  /**
-   * The listener for the last event of a child process, late when it is the only one:
-   * the order of listeners is fixed. Of itself it is on the list, but not when it was
-   * to be called once.
-   */
-  lateClose(f, site, listed) {
-    const engine = this;
-    return function (...args) {
-      const alone = this instanceof ChildProcess && this.listenerCount('close') === listed;
-      const d = alone ? engine.decide(site) : null;
-      if (d === null) return f.apply(this, args);
-      if (d.giveUp) setImmediate(() => f.apply(this, args));
-      else setTimeout(() => f.apply(this, args), d.ms);
-    };
-  }
-
   /** The names that rewritten code calls. */
   hooks() {
     let id = 0;
@@ -269,10 +252,9 @@ class Engine {
         const d = this.decide(this.site(key));
         return d ? p.finally(() => this.pause(d)) : p;
       },
-      // c: a callback of a promise; b: that of a function, if it is one of Node's; e: a listener; T: a timer function; C: clearImmediate; k: a clock.
+      // c: a callback of a promise; b: that of a function, if it is one of Node's; T: a timer function; C: clearImmediate; k: a clock.
       c: (f, key, realm) => (typeof f === 'function' ? this.late(f, this.site(key), realm, turn) : f),
       b: (f, key, callee) => (typeof f === 'function' && isNodes(callee) ? this.lateCallback(f, this.site(key), turn) : f),
-      e: (f, key, listed) => this.lateClose(f, this.site(key), listed),
       T: (real, key, realm) => this.timer(real, this.site(key), realm),
       C: (real) => (handle) => {
         const t = handle && this.immediates.get(handle);
@@ -295,7 +277,6 @@ const idle = {
   x: (p) => p,
   c: (f) => f,
   b: (f) => f,
-  e: (f) => f,
   T: (real) => real,
   C: (real) => real,
   k: (ms) => ms,

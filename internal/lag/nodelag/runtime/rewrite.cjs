@@ -16,7 +16,7 @@ const MAX_TEXT = 160;
 // Worth parsing at all?
 const WORTH = new RegExp([
   String.raw`\bawait\b|\.(then|catch|finally)\b|\bset(Timeout|Immediate|Interval)\b|\b[tT]ime[oO]ut\b|\.now\(|\b(sleep|delay)\b`,
-  String.raw`\b(${[...callbacks.ALL].join('|')})\)?\s*\(|\.(on|once|addListener)\(\s*['"\`]close`,
+  String.raw`\b(${[...callbacks.LATE].join('|')})\)?\s*\(`,
 ].join('|'));
 
 const SLEEP_CALL = /^(sleep|delay|pause|setTimeoutPromise)(Ms|For)?$/i;
@@ -188,10 +188,8 @@ class Rewriter {
       this.around(n.callee.start, n.callee.end, `${HOOKS}.C(`, ')');
     } else if (n.callee.type === 'MemberExpression' && /^(then|catch|finally)$/.test(name)) {
       for (const a of args.slice(0, 2)) this.wrap('wake', a, scope, a, 'c');
-    } else if (callbacks.ALL.has(name) && args.length > 1 && (isFunction(last) || isNamed(last))) {
+    } else if ((callbacks.LATE.has(name) || callbacks.FIRST.has(name)) && args.length > 1 && (isFunction(last) || isNamed(last))) {
       this.callback(n, scope, last);
-    } else if (/^(on|once|addListener)$/.test(name) && args.length === 2 && args[0].value === 'close' && isFunction(last)) {
-      this.wrapLast('wake', last, scope, last, 'e', name === 'once' ? ',0' : ',1');
     } else if (SLEEP_CALL.test(name) && args.length >= 1 && !isFunction(args[0])) {
       this.clock(scope.race ? 'timeout' : 'sleep', n, scope, args[0]);
     } else if (name === 'timeout' && n.callee.type === 'MemberExpression' && n.callee.object.name === 'AbortSignal' && args.length === 1) {
@@ -204,7 +202,7 @@ class Rewriter {
    * name stands for a function, is told when it runs.
    */
   callback(n, scope, last) {
-    const callee = chain(n.callee);
+    const callee = callbacks.LATE.has(calleeName(n.callee)) ? chain(n.callee) : '';
     if (!isFunction(last) || !callbacks.FIRST.has(calleeName(n.callee))) {
       if (callee) this.wrapLast('wake', last, scope, last, 'b', `,${callee}`);
       return;
