@@ -21,6 +21,9 @@ func (c *check) findPolluters(ctx context.Context, t *target) error {
 	if !ok {
 		return nil
 	}
+	if alone, err := c.redBySeed(ctx, t, red); alone || err != nil {
+		return err
+	}
 	s := &pollution{red: red.Failure.Signature, of: len(red.Before)}
 	s.probe = func(with []string) (bool, error) {
 		if most := t.c.MaxTrials; most > 0 && len(t.c.Trials) >= most {
@@ -43,6 +46,16 @@ func (c *check) findPolluters(ctx context.Context, t *target) error {
 		err = nil
 	}
 	return err
+}
+
+// redBySeed reports whether the seed of a run turns the target red by itself: it
+// seeds the generators that the test draws from, and the others are innocent.
+func (c *check) redBySeed(ctx context.Context, t *target, red triage.Trial) (bool, error) {
+	if most := t.c.MaxTrials; red.Seed == 0 || most > 0 && len(t.c.Trials) >= most {
+		return false, nil
+	}
+	tr, err := c.trial(ctx, t, triage.Request{Target: t.c.Red.Target, Arm: triage.Arm{Side: triage.Head}, Purpose: triage.Explain, Seed: red.Seed})
+	return err == nil && tr.SameFailure(red.Failure.Signature), err
 }
 
 // lastInPackage is head's last red run in its package whose order is known.

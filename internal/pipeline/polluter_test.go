@@ -16,11 +16,15 @@ type polluted struct {
 	*world
 	before, needs []string
 	hidden        string // a test of before that the record does not tell of
+	bySeed        bool   // a seed is enough, without any of them
 	probes        int
 }
 
 func (p *polluted) Run(ctx context.Context, req triage.Request, plan *triage.LagPlan) (triage.Trial, error) {
 	t, err := p.world.Run(ctx, req, plan)
+	if err == nil && p.bySeed && req.Seed != 0 && req.Arm.Side == triage.Head && req.Arm.Scope == triage.Alone {
+		fail(&t, req.Target, redSignature)
+	}
 	if err != nil || req.Arm.Scope != triage.InPackage || req.Arm.Side == triage.Base {
 		return t, err
 	}
@@ -89,9 +93,22 @@ func TestThePolluterOfARandomOrderIsFoundInThatOrder(t *testing.T) {
 		t.Fatalf("found %+v in %d probes", v.Polluters, p.probes)
 	}
 	for _, req := range w.asked {
-		if (req.Seed == 7) != (req.Arm.Scope == triage.InPackage) {
+		if (req.Seed == 7) != (req.Arm.Scope == triage.InPackage || req.Purpose == triage.Explain) {
 			t.Errorf("a trial in scope %v has seed %d", req.Arm.Scope, req.Seed)
 		}
+	}
+}
+
+func TestASeedThatIsRedByItselfNamesNoTest(t *testing.T) {
+	in, w := check(1, planted{head: side{pack: 1}})
+	in.Report.Failures[0].Seed = 7
+	p := &polluted{world: w, before: []string{"TestC", "TestA"}, needs: nil, bySeed: true}
+	r := triageOf(t, in, p)
+	if v := r.Verdicts[0]; v.Polluters != nil || p.probes != 0 {
+		t.Errorf("found %+v in %d probes", v.Polluters, p.probes)
+	}
+	if again := triageOf(t, in, &pipeline.Recorded{Trials: r.Trials, Sites: r.Plan.Sites}); again.Verdicts[0].Class != r.Verdicts[0].Class {
+		t.Errorf("replayed: %s", again.Verdicts[0].Class)
 	}
 }
 
