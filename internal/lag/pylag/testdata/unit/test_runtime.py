@@ -285,6 +285,14 @@ class Tasks(InProcess):
     def test_cancelling_a_delayed_task_cancels_it(self):
         self.under({"role": "worker", "kinds": ["start", "wake"], "min_ms": 50}, "cases.arun(cases.cancel())")
 
+    def test_a_delay_without_a_thread_for_it_is_none(self):
+        log = self.under(
+            {"role": "worker", "kinds": ["start", "wake"], "min_ms": 1},
+            "import types\nfrom zzlag import tasks\ndef refuse(*_): raise RuntimeError(\"can't start new thread\")\n"
+            "tasks._thread = types.SimpleNamespace(start_new_thread=refuse)\ncases.arun(cases.adispatch())",
+        )
+        self.assertTrue(log)
+
     def test_results_and_errors_come_through(self):
         self.under({"role": "worker", "kinds": ["start", "wake"], "min_ms": 1}, "cases.arun(cases.results())")
 
