@@ -18,7 +18,7 @@ demo: build ## triage a small real repository in a temporary folder
 	$(BIN) demo
 
 test: ## all tests but the slow truth runs
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -timeout 25m $(TESTFLAGS) ./...
 
 lint: ## gofmt, vet, staticcheck, the shape of the project
 	@bad=$$(gofmt -l $$(git ls-files '*.go' | grep -v /testdata/)); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
