@@ -3,6 +3,8 @@ package nodelag
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,6 +122,41 @@ func TestASourceThatCannotBeParsedIsTold(t *testing.T) {
 	}
 	if got := run(t, bin, tree, nil, "a.cjs"); got != "" {
 		t.Errorf("without a plan it says %q", got)
+	}
+}
+
+// A test may look at what a program of the project writes there, so what a test
+// starts says nothing.
+func TestOnlyTheRunnersOwnProcessesTell(t *testing.T) {
+	t.Parallel()
+	bin := node(t)
+	const (
+		starts = "const { spawnSync } = require('child_process')\nconst { status, stderr } = spawnSync(process.execPath, ['cli.cjs'])\nif (status !== 0 || String(stderr) !== '') throw new Error(stderr)\n"
+		loads  = "try { require('./b.cjs') } catch {}\n"
+		told   = "triagebot lag: b.cjs is not delayed"
+	)
+	worker := filepath.Join("node_modules", "jest-worker", "build", "workers", "processChild.js")
+	for _, c := range []struct {
+		name, code string
+		args       []string
+		want       int
+	}{
+		{"a program that a program starts", starts, []string{"a.cjs"}, 0},
+		{"one that it starts in a test", starts, []string{"--test", "a.cjs"}, 0},
+		{"node:test", loads + starts, []string{"--test", "a.cjs"}, 1},
+		{"a thread", "new (require('worker_threads').Worker)('./cli.cjs')\n", []string{"a.cjs"}, 1},
+		{"a runner's worker", "require('child_process').fork(" + strconv.Quote("./"+filepath.ToSlash(worker)) + ")\n", []string{"a.cjs"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tree := t.TempDir()
+			write(t, tree, map[string]string{"a.cjs": c.code, "cli.cjs": loads, "b.cjs": "class A {\n  @own async f() { await g() }\n}\n",
+				worker: "process.chdir(__dirname + '/../../../..')\nrequire('../../../../cli.cjs')\n" + starts})
+			env, _ := lagged(t, tree, plan)
+			if out := run(t, bin, tree, env, c.args...); strings.Count(out, told) != c.want {
+				t.Errorf("told %d times, want %d:\n%s", strings.Count(out, told), c.want, out)
+			}
+		})
 	}
 }
 

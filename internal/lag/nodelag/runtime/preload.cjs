@@ -41,7 +41,23 @@ function open(path) {
 const noted = new Set();
 const { writeSync } = fs; // before a test can replace it
 
-/** Says something of this process, once, on the standard error. */
+// Holds the number of the process that a trial started.
+const FIRST = 'TRIAGEBOT_LAG_FIRST';
+// What vitest, jest and mocha start to run tests in.
+const RUNNER = /[\\/]node_modules[\\/](tinypool[\\/].*[\\/]process|vitest[\\/]dist[\\/]workers[\\/](forks|vmForks)|jest-worker[\\/].*[\\/]processChild|mocha[\\/]lib[\\/]cli[\\/]cli)\.js$/;
+
+/**
+ * Whether this is the process that the trial started, a thread of it, or one that its
+ * runner runs tests in. What a test starts says nothing: it may look at the standard error.
+ */
+function speaks() {
+  const { env, pid, ppid, argv } = process;
+  if (env[FIRST] === undefined) env[FIRST] = String(pid);
+  if (env[FIRST] === String(pid)) return true;
+  return env[FIRST] === String(ppid) && (env.NODE_TEST_CONTEXT !== undefined || RUNNER.test(argv[1]));
+}
+
+/** Says something of this process, once, on the standard error of the trial. */
 function note(text) {
   if (noted.has(text)) return;
   noted.add(text);
@@ -61,9 +77,10 @@ function install() {
   const { rewrite } = require('./rewrite.cjs');
   const options = (process.env.NODE_OPTIONS || '').split(/\s+/);
   const places = new Places(process.env.TRIAGEBOT_TREE || process.cwd(), preloaded([...process.execArgv, ...options]));
+  const say = speaks() ? note : () => {};
   const transform = (code, filename, type) => {
     const place = places.of(filename);
-    return place ? rewrite(code, place, plan, type, note) : code;
+    return place ? rewrite(code, place, plan, type, say) : code;
   };
   const { install, show } = require('./compile.cjs');
   const { isMainThread, parentPort } = require('worker_threads');
