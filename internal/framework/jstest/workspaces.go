@@ -118,25 +118,30 @@ func pnpmPackages(text string) []string {
 
 // suitesOf are the suites of a workspace whose root has the framework. The root is
 // the only one when its configuration gathers the packages, or when none of them
-// has tests set up of its own. Else those that have are suites, and the root only
-// if its test script runs the framework: a root that does not may have it just for
-// its packages. A package with a configuration and no script is then the root's.
+// has tests set up of its own. Else those that have are suites, and the root if it
+// has a configuration or its test script runs the framework: one that has neither
+// may have it just for its packages. A package with a configuration and no script
+// is the root's if the root has a script; one with a script and no configuration,
+// if the root has a configuration. A file is the deepest suite's that it lies in.
 func (d Dialect) suitesOf(root fs.FS, members []string, top Found) []Found {
 	if d.gathers(root) {
 		return []Found{top}
 	}
-	rootScript := d.script(root, ".")
+	rootScript, rootConfig := d.script(root, "."), d.config(root, ".")
 	var own []Found
 	for _, dir := range members {
 		why := d.script(root, dir)
-		if why == "" && rootScript == "" {
+		switch {
+		case why == "" && rootScript == "":
 			why = d.config(root, dir)
+		case rootConfig != "" && !d.reads(root, dir):
+			continue
 		}
 		if why != "" {
 			own = append(own, Found{Dir: dir, Why: why, Install: install(root, dir)})
 		}
 	}
-	if rootScript != "" || len(own) == 0 {
+	if rootScript != "" || rootConfig != "" || len(own) == 0 {
 		own = append([]Found{top}, own...)
 	}
 	return own
@@ -174,9 +179,9 @@ type settings struct {
 var configurations = map[string]settings{
 	"vitest": {
 		files: []string{"vitest.config"}, shared: map[string]*regexp.Regexp{"vite.config": regexp.MustCompile(`\btest["']?\s*:`)},
-		gathering: regexp.MustCompile(`\b(?:projects|workspace)["']?\s*:`), gatherers: []string{"vitest.workspace", "vitest.projects"},
+		gathering: regexp.MustCompile(`\b(?:projects|workspace)["']?\s*:|(?m:^|[{,])\s*(?:projects|workspace)\s*[,}]`), gatherers: []string{"vitest.workspace", "vitest.projects"},
 	},
-	"jest":  {files: []string{"jest.config"}, key: "jest", gathering: regexp.MustCompile(`\bprojects["']?\s*:`)},
+	"jest":  {files: []string{"jest.config"}, key: "jest", gathering: regexp.MustCompile(`\bprojects["']?\s*:|(?m:^|[{,])\s*projects\s*[,}]`)},
 	"mocha": {files: []string{".mocharc"}, key: "mocha"},
 }
 
@@ -186,6 +191,19 @@ var extensions = []string{"", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".js
 func (d Dialect) config(root fs.FS, dir string) string {
 	name, _ := d.configOf(root, dir)
 	return name
+}
+
+// reads tells whether the framework, run in a directory, has a configuration there:
+// also one that is another's as well and says nothing of tests.
+func (d Dialect) reads(root fs.FS, dir string) bool {
+	for f := range configurations[d.Package].shared {
+		for _, ext := range extensions {
+			if _, err := fs.Stat(root, path.Join(dir, f+ext)); err == nil {
+				return true
+			}
+		}
+	}
+	return d.config(root, dir) != ""
 }
 
 func (d Dialect) configOf(root fs.FS, dir string) (name, content string) {
