@@ -13,7 +13,7 @@ import (
 )
 
 // nodeLimits are what the engine leaves alone.
-const nodeLimits = "not moved: listeners of an EventEmitter and streams, for await and generators, setInterval, code compiled down to callbacks, node_modules"
+const nodeLimits = "not moved: listeners of an EventEmitter and streams, the callbacks of exec, execFile and stream.pipeline, generators, timers that are not Node's own (jsdom's, doubles), code compiled down to callbacks, node_modules"
 
 // surveyor is an adapter that tells what a tree has.
 type surveyor interface {
