@@ -30,5 +30,5 @@
 //
 // [Detect] takes the root for the suite, or each package of its workspace that has
 // a test script or a configuration of its own, unless the root's configuration
-// gathers them.
+// gathers them. A root with a configuration or a test script is a suite beside them.
 package jstest

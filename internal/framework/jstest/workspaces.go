@@ -76,39 +76,66 @@ func declared(root fs.FS) []string {
 			patterns = wide.Packages
 		}
 	}
-	b, err := readSmall(root, "pnpm-workspace.yaml")
-	if err != nil {
-		return patterns
+	if b, err := readSmall(root, "pnpm-workspace.yaml"); err == nil {
+		patterns = append(patterns, pnpmPackages(string(b))...)
 	}
-	return append(patterns, pnpmPackages(string(b))...)
+	var out []string
+	for _, p := range patterns {
+		out = append(out, braces(p, maxBraces)...)
+	}
+	return out
 }
 
-var reListed = regexp.MustCompile(`^\s*-\s+(.+)$`)
+// maxBraces bounds how many braces of a pattern are spelt out.
+const maxBraces = 4
+
+var reBraces = regexp.MustCompile(`^(.*?)\{([^{}]*,[^{}]*)\}(.*)$`)
+
+// braces spells out the first n "{a,b}" of a pattern, which path.Match does not know.
+func braces(pattern string, n int) []string {
+	m := reBraces.FindStringSubmatch(pattern)
+	if m == nil || n == 0 {
+		return []string{pattern}
+	}
+	var out []string
+	for word := range strings.SplitSeq(m[2], ",") {
+		out = append(out, braces(m[1]+word+m[3], n-1)...)
+	}
+	return out
+}
+
+var (
+	reListed = regexp.MustCompile(`^\s*-\s+(.+)$`)
+	reFlow   = regexp.MustCompile(`(?m)^packages:\s*\[((?:"[^"\n]*"|'[^'\n]*'|#[^\n]*|[^\]"'#])*)\]`)
+	reWord   = regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'|(?:^|\s)#[^\n]*|[^\s,"']+`)
+)
 
 // pnpmPackages reads the list "packages" of a pnpm-workspace.yaml, in either form of YAML.
 func pnpmPackages(text string) []string {
 	var out []string
 	add := func(word string) {
-		word, _, _ = strings.Cut(word, " #")
 		if word = strings.Trim(strings.TrimSpace(word), `"'`); word != "" {
 			out = append(out, word)
 		}
 	}
+	if m := reFlow.FindStringSubmatch(text); m != nil {
+		for _, word := range reWord.FindAllString(m[1], -1) {
+			if !strings.HasPrefix(strings.TrimSpace(word), "#") {
+				add(word)
+			}
+		}
+		return out
+	}
 	in := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		rest, key := strings.CutPrefix(line, "packages:")
 		m := reListed.FindStringSubmatch(line)
 		switch {
-		case key:
+		case strings.HasPrefix(line, "packages:"):
 			in = true
-			if list, ok := strings.CutPrefix(strings.TrimSpace(rest), "["); ok {
-				for word := range strings.SplitSeq(strings.TrimRight(list, "] "), ",") {
-					add(word)
-				}
-			}
 		case m != nil && in:
-			add(m[1])
+			word, _, _ := strings.Cut(m[1], " #")
+			add(word)
 		case line != "" && !strings.HasPrefix(strings.TrimSpace(line), "#"):
 			in = false
 		}

@@ -39,6 +39,8 @@ func TestDetectInAWorkspace(t *testing.T) {
 		"vite's configuration with tests":          {arrows, npm + "-- packages/web/package.json --\n{}\n-- packages/web/vite.config.ts --\nexport default { test: {} }\n-- packages/ui/package.json --\n{}\n-- packages/ui/vite.config.ts --\nexport default { build: {} }\n", []string{"packages/web"}},
 		"pnpm, any depth, one left out":            {arrows, pnpm + "-- packages/a/b/c/package.json --\n" + script + "-- packages/old/package.json --\n" + script + "-- tools/package.json --\n" + script, []string{"packages/a/b/c"}},
 		"pnpm, the short form of the list":         {arrows, "-- pnpm-workspace.yaml --\npackages: ['apps/*', \"libs\"]\n-- package.json --\n" + `{"devDependencies":{"vitest":"3"}}` + "\n-- apps/x/package.json --\n" + script + "-- libs/package.json --\n" + script, []string{"apps/x", "libs"}},
+		"pnpm, the short form over lines":          {arrows, "-- pnpm-workspace.yaml --\npackages: [\n  'apps/[a-x]', # ours\n  # 'old/*', too\n  libs,\n]\ncatalog:\n  - y\n-- package.json --\n" + `{"devDependencies":{"vitest":"3"}}` + "\n-- apps/x/package.json --\n" + script + "-- libs/package.json --\n" + script + "-- y/package.json --\n" + script, []string{"apps/x", "libs"}},
+		"braces":                                   {arrows, "-- package.json --\n" + `{"workspaces":["{apps,libs/{a,b}}/*"],"devDependencies":{"vitest":"3"}}` + "\n-- apps/x/package.json --\n" + script + "-- libs/b/y/package.json --\n" + script + "-- libs/package.json --\n" + script, []string{"apps/x", "libs/b/y"}},
 		"yarn's older form":                        {spaces, "-- package.json --\n" + `{"workspaces":{"packages":["./packages/*/"]},"devDependencies":{"jest":"30"}}` + "\n-- packages/a/package.json --\n" + `{"jest":{"testEnvironment":"node"}}` + "\n", []string{"packages/a"}},
 		"jest's projects in package.json":          {spaces, "-- package.json --\n" + `{"workspaces":["packages/*"],"devDependencies":{"jest":"30"},"jest":{"projects":["packages/*"]}}` + "\n-- packages/a/jest.config.js --\n-- packages/a/package.json --\n{}\n", []string{""}},
 		"another framework's script":               {spaces, npm + "-- packages/web/package.json --\n" + script, []string{""}},
@@ -67,12 +69,13 @@ func TestDetectInAWorkspace(t *testing.T) {
 func FuzzPNPMPackages(f *testing.F) {
 	f.Add("packages:\n  - 'a/*'\n")
 	f.Add("packages: [a, \"b\"]\n")
+	f.Add("packages: [\n  'a', # b\n  {c,d}/*]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range pnpmPackages(text) {
 			if p == "" || !strings.Contains(text, p) {
 				t.Errorf("%q", p)
 			}
-			chosen([]string{p}, "a/b/c")
+			chosen(braces(p, maxBraces), "a/b/c")
 		}
 	})
 }
