@@ -342,7 +342,7 @@ var errCapped = errors.New("as many trials as are allowed")
 // explain has the cause of a red under lag named. Every probe is a trial of the
 // record.
 func (c *check) explain(ctx context.Context, t *target, rung string) error {
-	red, ok := lastRed(t.c.Trials, rung)
+	red, ok := fullestRed(t.c.Trials, rung)
 	if !ok {
 		return fmt.Errorf("naming the cause of %s: no red trial under plan %s", t.c.Red.Target, rung)
 	}
@@ -382,12 +382,22 @@ func (c *check) explain(ctx context.Context, t *target, rung string) error {
 	return err
 }
 
-func lastRed(trials []triage.Trial, plan string) (triage.Trial, bool) {
-	for i := len(trials) - 1; i >= 0; i-- {
-		tr := trials[i]
-		if tr.Arm.Side == triage.Head && tr.Arm.Lag == plan && tr.Outcome.Red() && tr.Failure != nil {
-			return tr, true
+// fullestRed is head's red trial under a plan that met the most places, the last
+// one of several: a red can come before a place is passed that it takes another
+// time, and without that place's delay nothing may turn the test red again.
+func fullestRed(trials []triage.Trial, plan string) (red triage.Trial, ok bool) {
+	most := 0
+	for _, tr := range trials {
+		if tr.Arm.Side != triage.Head || tr.Arm.Lag != plan || !tr.Outcome.Red() || tr.Failure == nil {
+			continue
+		}
+		places := map[string]bool{}
+		for _, d := range tr.Decisions {
+			places[d.Site] = true
+		}
+		if n := len(places); n >= most {
+			red, ok, most = tr, true, n
 		}
 	}
-	return triage.Trial{}, false
+	return red, ok
 }
