@@ -53,12 +53,13 @@ func (o Options) failure(t triage.Target, c crash) triage.Failure {
 	if c.file != "" {
 		f.Location = triage.Location{File: c.file, Line: c.line, Func: testFunc(t.Test)}
 	}
+	g, grouped := c.exceptions()
 	switch {
 	case reTimeout.MatchString(first), c.phase == triage.PhaseTimeout:
 		f.Outcome = triage.Timeout
 		f.Signature = triage.Signature{Phase: triage.PhaseTimeout, Message: timeoutMessage, Func: testFunc(t.Test)}
-	case c.isGroup():
-		if message := c.group.message(); message != "" {
+	case grouped:
+		if message := g.message(); message != "" {
 			f.Signature = triage.Signature{Phase: c.phase, Message: message, Func: testFunc(t.Test)}
 		}
 	case first != "" && !c.cut:

@@ -30,18 +30,19 @@ type group struct {
 	members []string
 }
 
-// isGroup reports whether the crash is of an exception group, and reads it. A
-// message of several lines may hold the words of one without being one.
-func (c *crash) isGroup() bool {
+// exceptions is the exception group that the crash is of; ok is false when it is of
+// none. A message of several lines may hold the words of a group without being one.
+func (c crash) exceptions() (g group, ok bool) {
 	first, _, _ := strings.Cut(strings.TrimSpace(c.message), "\n")
 	sure := reCount.MatchString(first) || reSingle.MatchString(first) || reNamed.MatchString(first)
-	if !sure && !reCount.MatchString(c.message) && (c.group.name == "" || c.message != c.group.name) {
-		return false
+	shown := c.group.name != "" && c.message == c.group.name
+	if !sure && !shown && !reCount.MatchString(c.message) {
+		return group{}, false
 	}
-	if c.group.name == "" {
-		c.group = readGroup(c.text)
+	if g = c.group; g.name == "" {
+		g = readGroup(c.text)
 	}
-	return sure || c.group.name != ""
+	return g, sure || g.name != ""
 }
 
 // readGroup finds the last exception group of a text, without what was captured. A
