@@ -276,25 +276,25 @@ func cmdTrials(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	path := filepath.Join(ts.MkAbs(args[0]), journalFile)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	await(ts, fmt.Sprintf("%d trials", want), func() bool {
 		b, _ := os.ReadFile(path)
-		if bytes.Count(b, []byte{'\n'}) >= want {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("%d trials after a minute", bytes.Count(b, []byte{'\n'}))
-		}
-	}
+		return bytes.Count(b, []byte{'\n'}) >= want
+	})
 }
 
 // cmdWaitFor: "waitfor GLOB" waits until a file is there.
 func cmdWaitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
-			return
-		}
+	await(ts, args[0], func() bool {
+		found, _ := filepath.Glob(ts.MkAbs(args[0]))
+		return len(found) > 0
+	})
+}
+
+// await looks again and again for what another process does, for a minute.
+func await(ts *testscript.TestScript, what string, there func() bool) {
+	for deadline := time.Now().Add(time.Minute); !there(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			ts.Fatalf("no %s after a minute", args[0])
+			ts.Fatalf("no %s after a minute", what)
 		}
 	}
 }
