@@ -39,7 +39,7 @@ var imports = map[string]struct {
 	"internal/rerun":                    {[]string{"internal/triage", "internal/proc", "internal/lag"}, nil, "measures, does not judge"},
 	"internal/pipeline":                 {[]string{"internal/triage", "internal/classify", "internal/report"}, nil, "ports of its own for the rest"},
 	"internal/framework/pytest":         {[]string{"internal/triage"}, nil, "an adapter starts no process of its own"},
-	"internal/framework/jstest":         {[]string{"internal/triage"}, nil, "what the JavaScript runners have in common"},
+	"internal/framework/jstest":         {[]string{"internal/triage"}, []string{"github.com/goccy/go-yaml"}, "what the JavaScript runners have in common"},
 	"internal/framework/vitest":         {[]string{"internal/triage", "internal/framework/jstest"}, nil, ""},
 	"internal/framework/jest":           {[]string{"internal/triage", "internal/framework/jstest"}, nil, ""},
 	"internal/framework/mocha":          {[]string{"internal/triage", "internal/framework/jstest"}, nil, ""},

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/goccy/go-yaml"
 )
 
 // maxLevels bounds how deep the pattern "**" of a workspace looks.
@@ -77,7 +79,7 @@ func declared(root fs.FS) []string {
 		}
 	}
 	if b, err := readSmall(root, "pnpm-workspace.yaml"); err == nil {
-		patterns = append(patterns, pnpmPackages(string(b))...)
+		patterns = append(patterns, pnpmPackages(b)...)
 	}
 	var out []string
 	for _, p := range patterns {
@@ -104,43 +106,16 @@ func braces(pattern string, n int) []string {
 	return out
 }
 
-var (
-	reListed = regexp.MustCompile(`^\s*-\s+(.+)$`)
-	reFlow   = regexp.MustCompile(`(?m)^packages:\s*\[((?:"[^"\n]*"|'[^'\n]*'|#[^\n]*|[^\]"'#])*)\]`)
-	reWord   = regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'|(?:^|\s)#[^\n]*|[^\s,"']+`)
-)
-
-// pnpmPackages reads the list "packages" of a pnpm-workspace.yaml, in either form of YAML.
-func pnpmPackages(text string) []string {
-	var out []string
-	add := func(word string) {
-		if word = strings.Trim(strings.TrimSpace(word), `"'`); word != "" {
-			out = append(out, word)
-		}
+// pnpmPackages are the patterns of a pnpm-workspace.yaml; none of one that is broken,
+// as of a broken package.json.
+func pnpmPackages(text []byte) []string {
+	var m struct {
+		Packages []string `yaml:"packages"`
 	}
-	if m := reFlow.FindStringSubmatch(text); m != nil {
-		for _, word := range reWord.FindAllString(m[1], -1) {
-			if !strings.HasPrefix(strings.TrimSpace(word), "#") {
-				add(word)
-			}
-		}
-		return out
+	if yaml.Unmarshal(text, &m) != nil {
+		return nil
 	}
-	in := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		m := reListed.FindStringSubmatch(line)
-		switch {
-		case strings.HasPrefix(line, "packages:"):
-			in = true
-		case m != nil && in:
-			word, _, _ := strings.Cut(m[1], " #")
-			add(word)
-		case line != "" && !strings.HasPrefix(strings.TrimSpace(line), "#"):
-			in = false
-		}
-	}
-	return out
+	return m.Packages
 }
 
 // suitesOf are the suites of a workspace whose root has the framework. The root is
@@ -179,7 +154,7 @@ func (d Dialect) script(root fs.FS, dir string) string {
 	m, _ := readManifest(root, dir)
 	names := reNodeTest
 	if d.Package != "" {
-		names = regexp.MustCompile(`(?:^|[\s/&|;"'])` + d.Package + `(?:$|[\s&|;"'])`)
+		names = configurations[d.Package].called
 	}
 	for name, script := range m.Scripts {
 		if names.MatchString(script) && (d.Package == "" || strings.Contains(name, "test")) {
@@ -191,6 +166,8 @@ func (d Dialect) script(root fs.FS, dir string) string {
 
 // settings is what a framework's configuration looks like.
 type settings struct {
+	// called is how a script calls it.
+	called *regexp.Regexp
 	// files begin the names of files that only it has; an extension follows.
 	files []string
 	// shared are such files that others have too, with what tells that they are its.
@@ -203,13 +180,19 @@ type settings struct {
 	gatherers []string
 }
 
+// command finds a program's name among the words of a script.
+func command(program string) *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s/&|;"'])` + program + `(?:$|[\s&|;"'])`)
+}
+
 var configurations = map[string]settings{
 	"vitest": {
-		files: []string{"vitest.config"}, shared: map[string]*regexp.Regexp{"vite.config": regexp.MustCompile(`\btest["']?\s*:`)},
+		called: command("vitest"),
+		files:  []string{"vitest.config"}, shared: map[string]*regexp.Regexp{"vite.config": regexp.MustCompile(`\btest["']?\s*:`)},
 		gathering: regexp.MustCompile(`\b(?:projects|workspace)["']?\s*:|(?m:^|[{,])\s*(?:projects|workspace)\s*[,}]`), gatherers: []string{"vitest.workspace", "vitest.projects"},
 	},
-	"jest":  {files: []string{"jest.config"}, key: "jest", gathering: regexp.MustCompile(`\bprojects["']?\s*:|(?m:^|[{,])\s*projects\s*[,}]`)},
-	"mocha": {files: []string{".mocharc"}, key: "mocha"},
+	"jest":  {called: command("jest"), files: []string{"jest.config"}, key: "jest", gathering: regexp.MustCompile(`\bprojects["']?\s*:|(?m:^|[{,])\s*projects\s*[,}]`)},
+	"mocha": {called: command("mocha"), files: []string{".mocharc"}, key: "mocha"},
 }
 
 var extensions = []string{"", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".json", ".jsonc", ".yaml", ".yml"}
