@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-const env = fileURLToPath(new URL('./env.mjs', import.meta.url));
+const env = fileURLToPath(new URL('../vitest-client/env.mjs', import.meta.url));
 export default { resolve: { alias: { 'vitest-environment-client': env } }, test: { retry: 1 } };
