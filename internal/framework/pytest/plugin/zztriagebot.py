@@ -232,16 +232,18 @@ def _outside():
     A file counts when it lies outside the tree and outside the interpreter's
     own directories, and the tree has a file of the same path below some root.
     """
-    homes = {os.path.realpath(p) + os.sep for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__))}
-    homes.add(_TREE + os.sep)
-    homes.add(os.path.dirname(os.path.realpath(__file__)) + os.sep)
+    interpreter = {p + os.sep for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__))}
+    interpreter = tuple(interpreter | {os.path.realpath(p) + os.sep for p in interpreter})
+    ours = (_TREE + os.sep, os.path.dirname(os.path.realpath(__file__)) + os.sep)
     found = []
     for module in list(sys.modules.values()):
         name = getattr(module, "__file__", None)
         if not isinstance(name, str) or "site-packages" in name or "dist-packages" in name:
             continue
+        if name.startswith(interpreter):  # most are; to resolve each would cost more than all else here
+            continue
         full = os.path.realpath(name)
-        if not any(full.startswith(h) for h in homes) and _twin(full):
+        if not full.startswith(interpreter + ours) and _twin(full):
             found.append(full)
             if len(found) == _MOST_OUTSIDE:
                 break
