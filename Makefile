@@ -9,7 +9,7 @@ FUZZ    ?= 20s
 BENCH   ?=
 BIN     := bin/triagebot
 
-.PHONY: build demo test lint bench bench-go bench-scripts sweep-bench fuzz truth sim update refresh-openapi node-env python-env lint-actions act container release-dry clean
+.PHONY: build demo test lint bench bench-go bench-scripts bench-costs sweep-bench fuzz truth sim update refresh-openapi node-env python-env lint-actions act container release-dry clean
 
 build: ## build bin/triagebot
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/triagebot
@@ -31,8 +31,8 @@ lint: ## gofmt, vet, staticcheck, the shape of the project
 NODEENV := bin/nodeenv
 NODEPIN := internal/framework/jstest/testdata/npm
 ifndef TRIAGEBOT_TEST_NODE_MODULES
-test truth bench-scripts: node-env
-test truth bench-scripts: export TRIAGEBOT_TEST_NODE_MODULES = $(shell test -d $(NODEENV)/node_modules && echo $(CURDIR)/$(NODEENV)/node_modules)
+test truth bench-scripts bench-costs: node-env
+test truth bench-scripts bench-costs: export TRIAGEBOT_TEST_NODE_MODULES = $(shell test -d $(NODEENV)/node_modules && echo $(CURDIR)/$(NODEENV)/node_modules)
 endif
 
 node-env: ## install the pinned vitest, jest, mocha and loaders of TypeScript below bin
@@ -45,8 +45,8 @@ node-env: ## install the pinned vitest, jest, mocha and loaders of TypeScript be
 # The pytest that tests start. An interpreter that the environment names is taken instead.
 PYENV := bin/pyenv
 ifndef TRIAGEBOT_TEST_PYTHON
-test truth bench-scripts: python-env
-test truth bench-scripts: export TRIAGEBOT_TEST_PYTHON = $(shell test -x $(PYENV)/bin/python3 && echo $(CURDIR)/$(PYENV)/bin/python3)
+test truth bench-scripts bench-costs: python-env
+test truth bench-scripts bench-costs: export TRIAGEBOT_TEST_PYTHON = $(shell test -x $(PYENV)/bin/python3 && echo $(CURDIR)/$(PYENV)/bin/python3)
 endif
 
 python-env: ## install the pinned pytest and its plugins below bin; PYTHON names the interpreter
@@ -69,12 +69,16 @@ sim: ## the simulation of the error promises at full size
 bench: ## measures all of docs/benchmarks*.md, page after page; BENCH=-bench-write writes the pages
 	$(MAKE) bench-go
 	$(MAKE) bench-scripts
+	$(MAKE) bench-costs
 
 bench-go: ## measures docs/benchmarks.md, Go
 	$(GO) test -count=1 -timeout 60m ./internal/bench -run '^TestBench$$' -bench-table $(BENCH) -v
 
-bench-scripts: ## measures docs/benchmarks-scripts.md, Python and Node
+bench-scripts: ## measures docs/benchmarks-scripts.md, what the engines of Python and Node find
 	$(GO) test -count=1 -timeout 90m ./internal/bench -run '^TestBenchScripts$$' -bench-table $(BENCH) -v
+
+bench-costs: ## measures docs/benchmarks-costs.md, what they and their trials cost
+	$(GO) test -count=1 -timeout 30m ./internal/bench -run '^TestBenchScriptCosts$$' -bench-table $(BENCH) -v
 
 .PHONY: scaling
 scaling: ## what a sweep costs, and the error of the model in docs/scaling.md; some minutes

@@ -12,7 +12,7 @@ import (
 
 func scriptsText(all []scriptResult, rounds int) string {
 	var b strings.Builder
-	b.WriteString("# What the Python and Node lag engines find\n\nWritten by `make bench-scripts BENCH=-bench-write`: measured side by side, test by test in turn. Do not edit.\n\n")
+	b.WriteString("# What the Python and Node lag engines find\n\nWritten by `make bench-scripts BENCH=-bench-write`: measured side by side, test by test in turn. Do not edit. What a trial costs has [a page of its own](benchmarks-costs.md).\n\n")
 	for _, r := range all {
 		r.write(&b, rounds)
 	}
@@ -75,13 +75,10 @@ func (r *scriptResult) write(b *strings.Builder, rounds int) {
 	if wants("causes") {
 		r.causeLines(line)
 	}
-	for _, c := range r.costs {
-		line(c.what, c.reach, c.measured, c.ok)
-	}
 	if gaps.Len() > 0 {
 		fmt.Fprintf(b, "\nWhy the reaches that are not met are not, as far as it was looked into (the rows below tell which tests it is):\n\n%s", gaps.String())
 	}
-	b.WriteString("\nA run \"under the revealing plan\" has no search in it: the first plan that was red is run again. The published 74 % is of other programs and of random delays, so it is a mark and not a comparison. Without a plan nothing of the engine is loaded. What a runtime on the path would cost all the same is measured in turn, and \"none measurable\" is a sign test of the pairs at 2 %, or less than 1 ns.\n")
+	b.WriteString("\nA run \"under the revealing plan\" has no search in it: the first plan that was red is run again. The published 74 % is of other programs and of random delays, so it is a mark and not a comparison.\n")
 	r.writeRows(b)
 	for _, s := range slices.Concat(r.correctReds, r.calledRace) {
 		fmt.Fprintf(b, "- %s\n", s)
@@ -194,13 +191,12 @@ func TestScriptsTextJudgesEachReach(t *testing.T) {
 	bad := scriptRow{c: c, again: 7, againOf: 10, said: lagtest.Said{Cause: &triage.Cause{Kind: triage.CauseRace, Sites: []triage.Site{{Func: "G"}}}}}
 	for _, w := range []struct {
 		row  scriptRow
-		ok   bool
 		want []string
 	}{
-		{good, true, []string{"racy tests revealed by the ladder | all | 1 of 1 = 100 % (1 tests × 1 rounds) | yes", "> 74 % | 80 % (1 tests, N = 10 runs each) | yes", "≤ 5 | 1 | yes", "a wrong place named | 0 | 0 of 1 (all tests) | yes"}},
-		{bad, false, []string{"racy tests revealed by the ladder | all | 0 of 1 = 0 % (1 tests × 1 rounds) | **no**", "> 74 % | 70 % (1 tests, N = 10 runs each) | **no**", "≤ 5 | 1 | **no**", "a wrong place named | 0 | 1 of 1 (all tests) | **no**"}},
+		{good, []string{"racy tests revealed by the ladder | all | 1 of 1 = 100 % (1 tests × 1 rounds) | yes", "> 74 % | 80 % (1 tests, N = 10 runs each) | yes", "a wrong place named | 0 | 0 of 1 (all tests) | yes"}},
+		{bad, []string{"racy tests revealed by the ladder | all | 0 of 1 = 0 % (1 tests × 1 rounds) | **no**", "> 74 % | 70 % (1 tests, N = 10 runs each) | **no**", "a wrong place named | 0 | 1 of 1 (all tests) | **no**"}},
 	} {
-		r := scriptResult{lang: scriptLang{name: "Node", again: reachAgain}, rows: []scriptRow{w.row}, costs: []costRow{{"x", "≤ 5", "1", w.ok}}}
+		r := scriptResult{lang: scriptLang{name: "Node", again: reachAgain}, rows: []scriptRow{w.row}}
 		text := scriptsText([]scriptResult{r}, 1)
 		for _, want := range w.want {
 			if !strings.Contains(text, want) {

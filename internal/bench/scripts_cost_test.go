@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/triagebot/triagebot/internal/lag"
-	"github.com/triagebot/triagebot/internal/lag/lagtest"
 	"github.com/triagebot/triagebot/internal/lag/nodelag"
 	"github.com/triagebot/triagebot/internal/lag/pylag"
 	"github.com/triagebot/triagebot/internal/proc"
@@ -29,13 +28,57 @@ const (
 	// resolutionNS is a difference that the layout of memory alone makes.
 	resolutionNS = 1
 	// scriptPairs is how often the bare command and a trial run in turn.
-	scriptPairs = 16
+	scriptPairs = 32
+	costsPage   = "../../docs/benchmarks-costs.md"
 )
+
+// ownCosts says where the time goes that a trial takes beyond its bare command.
+var ownCosts = map[string]string{
+	"Python": "our plugin, which tells of each test, and pytest's cache directory, which is made anew outside the tree for each trial, take about half each; a cache that is kept would tell one trial of the other.",
+	"Node":   "the set-up file that takes a test's own retries out, which each worker loads, takes about half; our reporter, the trial's own directories and the sweep of its processes the rest.",
+}
+
+// TestBenchScriptCosts measures what the engines and the trials of Python and Node cost.
+func TestBenchScriptCosts(t *testing.T) {
+	if !*table {
+		t.Skip("run with -bench-table to measure")
+	}
+	refuseParts(t)
+	began, before := time.Now(), load()
+	costs := map[string][]costRow{}
+	for _, lang := range scriptLangs {
+		costs[lang.name] = append(lang.cost(t), ownCost(t, lang)...)
+		say(lang.name + ": cost measured")
+	}
+	text := costsText(costs, fmt.Sprintf("%s, %s. Load average (1, 5, 15 minutes) %s at the start, %s at the end; the run itself adds about 1.", machine(), began.UTC().Format("2006-01-02 15:04 MST"), before, load()))
+	fmt.Println(text)
+	writePage(t, costsPage, text)
+}
+
+func costsText(costs map[string][]costRow, where string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What the Python and Node lag engines and their trials cost\n\nWritten by `make bench-costs BENCH=-bench-write`: measured side by side, in turn. Do not edit. What the engines find has [a page of its own](benchmarks-scripts.md).\n\n%s\n", where)
+	for _, lang := range scriptLangs {
+		fmt.Fprintf(&b, "\n## %s\n\n| what | reach | measured | met |\n|---|---|---|---|\n", lang.name)
+		missed := false
+		for _, c := range costs[lang.name] {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.what, c.reach, c.measured, met(c.ok))
+			missed = missed || c.own && !c.ok
+		}
+		if missed {
+			fmt.Fprintf(&b, "\nWhere the time beyond the bare command goes: %s\n", ownCosts[lang.name])
+		}
+	}
+	b.WriteString("\nWithout a plan nothing of the engine is loaded. What a runtime on the path would cost all the same is measured in turn, and \"none measurable\" is a sign test of the pairs at 2 %, or less than 1 ns.\n")
+	return b.String()
+}
 
 // costRow is one figure of a language's own cost.
 type costRow struct {
 	what, reach, measured string
 	ok                    bool
+	// own is set for the cost of a whole trial.
+	own bool
 }
 
 // way is one way of running a program that prints one number, in nanoseconds.
@@ -81,14 +124,14 @@ func noneMeasurable(what string, without, off []float64) costRow {
 			more++
 		}
 	}
-	return costRow{what, "none measurable", fmt.Sprintf("%.1f ns, and %.1f ns without it; of %d pairs it was dearer in %d, by %+.1f ns in the median", median(off), median(without), len(off), more, median(diffs)),
-		more < clearlyMore || math.Abs(median(diffs)) < resolutionNS}
+	return costRow{what: what, reach: "none measurable", measured: fmt.Sprintf("%.1f ns, and %.1f ns without it; of %d pairs it was dearer in %d, by %+.1f ns in the median", median(off), median(without), len(off), more, median(diffs)),
+		ok: more < clearlyMore || math.Abs(median(diffs)) < resolutionNS}
 }
 
 // atMost judges what the second way costs more.
 func atMost(what string, reach float64, off, on []float64) costRow {
 	more := median(on) - median(off)
-	return costRow{what, fmt.Sprintf("≤ %.0f ns more", reach), fmt.Sprintf("%.0f ns more (medians of %d runs in turn)", more, len(on)), more <= reach}
+	return costRow{what: what, reach: fmt.Sprintf("≤ %.0f ns more", reach), measured: fmt.Sprintf("%.0f ns more (medians of %d runs in turn)", more, len(on)), ok: more <= reach}
 }
 
 func pythonCost(t testing.TB) []costRow {
@@ -157,24 +200,21 @@ func bareVitest(t testing.TB) bareCommand {
 	}
 }
 
-// ownCost runs two correct tests bare and as trials without lag, in turn; who is
-// first changes.
-func (r *scriptResult) ownCost(t testing.TB, l *lagtest.Lab, known lagtest.Truth) []costRow {
+// ownCost runs two correct tests of the corpus bare and as trials without lag, in
+// turn; who is first changes.
+func ownCost(t testing.TB, lang scriptLang) []costRow {
 	var rows []costRow
-	if len(known.Correct) == 0 { // -bench-match left none
-		return nil
-	}
-	bare := r.lang.bare(t)
-	for _, c := range slices.Concat(known.Correct[:1], known.Correct[len(known.Correct)-1:]) {
+	l, bare, correct := lang.lab(t), lang.bare(t), lang.truth(t).Correct
+	for _, c := range slices.Concat(correct[:1], correct[len(correct)-1:]) {
 		p := pairUp(t, func() { runBare(t, bare(c.File, c.Test)) }, func() {
 			if tr := l.Try(l.Target(c.File, c.Test), nil); tr.Outcome != triage.Pass {
 				t.Fatalf("%s: %s\n%s", c.Test, tr.Outcome, tr.Output)
 			}
 		})
 		rows = append(rows, costRow{
-			fmt.Sprintf("a trial without lag of `%s` over its bare command", c.Test), "≤ 1.05 ×",
-			fmt.Sprintf("%.3f × in the median of %d pairs (%.0f ms, bare %.0f ms)", median(p.ratios()), len(p.bare), median(p.trial), median(p.bare)),
-			median(p.ratios()) <= reachRatio,
+			what: fmt.Sprintf("a trial without lag of `%s` over its bare command", c.Test), reach: fmt.Sprintf("≤ %.2f ×", reachRatio),
+			measured: fmt.Sprintf("%.3f × in the median of %d pairs (%.0f ms, bare %.0f ms)", median(p.ratios()), len(p.bare), median(p.trial), median(p.bare)),
+			ok:       median(p.ratios()) <= reachRatio, own: true,
 		})
 	}
 	return rows
@@ -241,5 +281,28 @@ func TestNoneMeasurable(t *testing.T) {
 		if got := noneMeasurable("", at(30), c.off); got.ok != c.want {
 			t.Errorf("%s: %+v", c.name, got)
 		}
+	}
+}
+
+func TestCostsTextJudgesEachReachAndSaysWhereTheTimeGoes(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		row   costRow
+		want  string
+		cause bool
+	}{
+		{"an own cost within its reach", costRow{"a trial", "≤ 1.05 ×", "1.03 ×", true, true}, "| a trial | ≤ 1.05 × | 1.03 × | yes |", false},
+		{"an own cost beyond it", costRow{"a trial", "≤ 1.05 ×", "1.06 ×", false, true}, "| a trial | ≤ 1.05 × | 1.06 × | **no** |", true},
+		{"another cost beyond it", costRow{"an await", "≤ 1 ns", "2 ns", false, false}, "| an await | ≤ 1 ns | 2 ns | **no** |", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := costsText(map[string][]costRow{"Node": {c.row}}, "here")
+			if !strings.Contains(text, c.want) {
+				t.Errorf("no %q in\n%s", c.want, text)
+			}
+			if got := strings.Contains(text, ownCosts["Node"]); got != c.cause {
+				t.Errorf("where the time goes is said: %v, want %v\n%s", got, c.cause, text)
+			}
+		})
 	}
 }

@@ -19,10 +19,7 @@ var scriptTest = map[string]struct{ name, lead *regexp.Regexp }{
 
 func TestTheTruthOfPythonAndNodeSpeaksOfTheirCorpora(t *testing.T) {
 	for _, lang := range scriptLangs {
-		known, err := lagtest.ReadTruth(filepath.Join("..", "..", filepath.Dir(lang.corpus), "truth.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		known := lang.truth(t)
 		first := 0
 		tests := slices.Concat(known.Correct, known.Honest)
 		for _, c := range known.Racy {

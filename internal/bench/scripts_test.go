@@ -40,6 +40,16 @@ type scriptLang struct {
 	gaps map[string]string
 }
 
+// truth is what is known of the tests of its corpus.
+func (s scriptLang) truth(t testing.TB) lagtest.Truth {
+	t.Helper()
+	known, err := lagtest.ReadTruth(filepath.Join("..", "..", filepath.Dir(s.corpus), "truth.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
 var scriptLangs = []scriptLang{
 	{"Python", pytest.Name, "internal/lag/pylag/testdata/corpus", pythonLab, 0, pythonCost, barePytest, nil},
 	{"Node", vitest.Name, "internal/lag/nodelag/testdata/corpus", nodeLab, reachAgain, nodeCost, bareVitest, nodeGaps},
@@ -68,7 +78,6 @@ type scriptResult struct {
 	honestRuns, honestReds    int
 	honestSaid                map[string]int
 	calledRace                []string
-	costs                     []costRow
 	began                     time.Time
 	took                      time.Duration
 	load                      [2]string
@@ -101,10 +110,7 @@ func measureLang(t *testing.T, lang scriptLang, rounds int) scriptResult {
 	r := scriptResult{lang: lang, honestSaid: map[string]int{}, began: time.Now()}
 	r.load[0] = load()
 	l := lang.lab(t)
-	known, err := lagtest.ReadTruth(filepath.Join("..", "..", filepath.Dir(lang.corpus), "truth.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	known := lang.truth(t)
 	known.Racy = chosen(known.Racy, func(c lagtest.Racy) string { return c.Test })
 	known.Correct = chosen(known.Correct, func(c lagtest.Named) string { return c.Test })
 	known.Honest = chosen(known.Honest, func(c lagtest.Named) string { return c.Test })
@@ -116,10 +122,6 @@ func measureLang(t *testing.T, lang scriptLang, rounds int) scriptResult {
 		if wants("false") {
 			r.measureFalse(l, known, progress)
 		}
-	}
-	if wants("cost") {
-		r.costs = append(lang.cost(t), r.ownCost(t, l, known)...)
-		say(lang.name + ": cost measured")
 	}
 	r.took, r.load[1] = time.Since(r.began), load()
 	return r
