@@ -10,16 +10,24 @@ import (
 
 	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/framework/nodetest"
+	"github.com/triagebot/triagebot/internal/framework/vitest"
 	"github.com/triagebot/triagebot/internal/lag"
 )
+
+// withoutOptions are the frameworks whose tests cannot be given an option of the
+// project's own, and why.
+var withoutOptions = map[string]string{
+	nodetest.Name: "node:test hands no options on to tests",
+	vitest.Name:   "vitest ends at an option that is not its own",
+}
 
 // findSeams reads the declared seams of a suite: options stay as they are, and
 // functions are looked for in the trees. One side may lack a function, but not both.
 func (su *suite) findSeams(trees []string) error {
 	for _, text := range su.Seams {
 		if strings.HasPrefix(text, "-") {
-			if su.Framework == nodetest.Name {
-				return fmt.Errorf("seam %q: node:test hands no options on to tests: declare a function", text)
+			if why := withoutOptions[su.Framework]; why != "" {
+				return fmt.Errorf("seam %q: %s: declare a function", text, why)
 			}
 			su.seams = append(su.seams, lag.Seam{Option: text})
 			continue

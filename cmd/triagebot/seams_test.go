@@ -53,6 +53,8 @@ func TestSeamsAreFoundInTheTrees(t *testing.T) {
 		"a package of another module":        {"gotest", "", "example.com/application:f", nil, "no such file or module"},
 		"a file out of the tree":             {"vitest", "", "../store.ts:f", nil, "no such file or module"},
 		"node:test does not hand options on": {"nodetest", "", "--lag={ms}", nil, "node:test hands no options on to tests: declare a function"},
+		"vitest knows its own options only":  {"vitest", "", "--dispatch-lag={seconds}", nil, "vitest ends at an option that is not its own: declare a function"},
+		"mocha hands options on":             {"mocha", "", "--lag={ms}", []lag.Seam{{Option: "--lag={ms}"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lang, _ := newLanguage(tc.framework)
