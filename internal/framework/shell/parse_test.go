@@ -1,0 +1,57 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]Step{
+		"":             nil,
+		"mocha":        {{Words: []string{"mocha"}}},
+		"A=1 B=x=y m":  {{Env: []string{"A=1", "B=x=y"}, Words: []string{"m"}}},
+		"A='1 2' m A=": {{Env: []string{"A=1 2"}, Words: []string{"m", "A="}}},
+		"'A=1' m":      {{Words: []string{"A=1", "m"}}},
+		"tsc -p . && mocha --ui tdd || echo no; x | tee out &": {
+			{Words: []string{"tsc", "-p", "."}}, {Words: []string{"mocha", "--ui", "tdd"}}, {Words: []string{"echo", "no"}}, {Words: []string{"x"}}, {Words: []string{"tee", "out"}},
+		},
+		`m "a b" 'c"d' e\ f "g\"h\i" ''`:            {{Words: []string{"m", "a b", `c"d`, "e f", `g"h\i`, ""}}},
+		"m > out.txt 2>&1 a >>b c &>d e 3":          {{Words: []string{"m", "a", "c", "e", "3"}}},
+		"m spec/**/*.js {a,b} # no":                 {{Words: []string{"m", "spec/**/*.js", "{a,b}"}}},
+		"m a#b\nn":                                  {{Words: []string{"m", "a#b"}}, {Words: []string{"n"}}},
+		"m # no\nn":                                 {{Words: []string{"m"}}, {Words: []string{"n"}}},
+		`m $X "${Y:-z}/a" $(pwd)/b ` + "`c` $ '$Z'": {{Words: []string{"m", Unknown, Unknown + "/a", Unknown + "/b", Unknown, "$", "$Z"}}},
+		"A=$(f (x)) m":                              {{Env: []string{"A=" + Unknown}, Words: []string{"m"}}},
+		"(cd a && m)":                               {{Words: []string{"cd", "a"}, Odd: "a subshell"}, {Words: []string{"m"}, Odd: "a subshell"}},
+		"if x; then m; fi":                          {{Words: []string{"if", "x"}, Odd: "a condition or loop"}, {Words: []string{"then", "m"}, Odd: "a condition or loop"}, {Words: []string{"fi"}, Odd: "a condition or loop"}},
+		"m 'a":                                      {{Words: []string{"m", "a"}, Odd: "a quote that is not closed"}},
+		"m \\\n  --a":                               {{Words: []string{"m", "--a"}}},
+	} {
+		if d := cmp.Diff(want, Parse(line)); d != "" {
+			t.Errorf("%q (-want +got):\n%s", line, d)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`A=1 m "x $Y" > f && n | o`)
+	f.Add("if a; then b; fi # c")
+	f.Add("m `x")
+	f.Add("m $(a")
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, s := range Parse(line) {
+			if len(s.Env)+len(s.Words) == 0 {
+				t.Errorf("%q: an empty step", line)
+			}
+			if strings.ContainsAny(line, "$`") {
+				continue
+			}
+			if strings.Contains(strings.Join(s.Words, " "), Unknown) {
+				t.Errorf("%q: something is unknown in %q", line, s.Words)
+			}
+		}
+	})
+}
