@@ -32,6 +32,10 @@ const (
 // out of the checkout in place of node_modules is shared, as the checkout shares
 // it. The checkout is only read. A nil env is a clean one.
 //
+// A package in node_modules that is a copy of a directory of the project is given
+// that directory's files of the tree, where the copy is nothing but those files;
+// where it is not, and the directory differs, the install command is run.
+//
 // Packages that are patched or generated after an install, and are no part of the
 // lock file, are the checkout's on both sides; a project that changes those
 // declares its set-up.
@@ -79,29 +83,47 @@ func (w *Workspace) installProject(ctx context.Context, t *Tree, p jsProject, en
 			return "", err
 		}
 		if len(homes) > 0 {
+			lays, anew, err := w.localPackages(ctx, t, p, homes)
+			if err != nil {
+				return "", fmt.Errorf("comparing what node_modules has of the project: %w", err)
+			}
+			if anew != "" {
+				w.opt.Logf("installing the packages of %s: %s", t.Side, anew)
+				return w.runInstall(ctx, t, p, anew, env)
+			}
 			w.noticeStale(t.Side, p)
-			return "", w.copyModules(ctx, t, homes)
+			if err := w.copyModules(ctx, t, homes); err != nil {
+				return "", err
+			}
+			return "", t.layLocal(lays)
 		}
 	}
-	return w.runInstall(ctx, t, p, env)
+	return w.runInstall(ctx, t, p, "", env)
 }
 
-// runInstall runs the package manager in the tree.
-func (w *Workspace) runInstall(ctx context.Context, t *Tree, p jsProject, env []string) (problem string, err error) {
+// runInstall runs the package manager in the tree; why tells what the checkout's
+// packages are not good for, empty when they are others.
+func (w *Workspace) runInstall(ctx context.Context, t *Tree, p jsProject, why string, env []string) (problem string, err error) {
 	argv := p.installCommand(t.Dir)
 	limit := w.setupLimit()
 	w.opt.Logf("set-up of %s: %s", t.Side, strings.Join(argv, " "))
 	r, err := proc.Run(ctx, proc.Spec{Dir: filepath.Join(t.Dir, filepath.FromSlash(p.dir)), Argv: argv, Env: env, Timeout: limit})
 	if errors.Is(err, exec.ErrNotFound) {
-		why := "is not the one that the checkout has installed"
-		if p.lock == "" {
-			why = "asks for packages that the checkout does not have installed"
+		switch {
+		case why != "":
+		case p.lock == "":
+			why = fmt.Sprintf("%s of %s asks for packages that the checkout does not have installed", p.named(), t.Side)
+		default:
+			why = fmt.Sprintf("%s of %s is not the one that the checkout has installed", p.named(), t.Side)
 		}
-		return fmt.Sprintf("%s of %s %s, and %s is not in the PATH: install %s, or declare the project's own set-up command (--setup)",
-			p.named(), t.Side, why, argv[0], argv[0]), nil
+		return fmt.Sprintf("%s, and %s is not in the PATH: install %s, or declare the project's own set-up command (--setup)", why, argv[0], argv[0]), nil
 	}
 	if errors.Is(err, os.ErrPermission) || err == nil {
-		return setupProblem(argv, limit, r, err), nil
+		problem := setupProblem(argv, limit, r, err)
+		if problem != "" && why != "" {
+			problem += " (it was run because " + why + ")"
+		}
+		return problem, nil
 	}
 	return "", err
 }

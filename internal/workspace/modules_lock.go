@@ -155,6 +155,15 @@ func (m manifest) asks() bool {
 	return len(m.Deps)+len(m.DevDeps)+len(m.Optional)+len(m.Workspaces) > 0
 }
 
+// all are the packages that it asks for, by name.
+func (m manifest) all() map[string]string {
+	all := map[string]string{}
+	for _, deps := range []map[string]string{m.Optional, m.DevDeps, m.Deps} {
+		maps.Copy(all, deps)
+	}
+	return all
+}
+
 func (m manifest) equal(o manifest) bool {
 	return maps.Equal(m.Deps, o.Deps) && maps.Equal(m.DevDeps, o.DevDeps) && maps.Equal(m.Optional, o.Optional) && slices.Equal(m.Workspaces, o.Workspaces)
 }
