@@ -6,44 +6,130 @@ import (
 	"strings"
 )
 
-// Kept are the options of a framework's command line that belong to every run; the value says
-// whether the next word is theirs.
-type Kept map[string]bool
+// Takes says what of the next words is an option's.
+type Takes int
 
-// ParseCommand reads the suite's command where it is the framework's own:
-// "vitest run …", "npx jest …", "pnpm exec mocha …", "node_modules/.bin/…", also
-// behind KEY=VALUE words. It returns the options that belong to every run, and
-// the environment. Everything else is left out: a trial chooses its tests and its
-// reporter by itself. ok is false for any other command (npm test, a script);
-// one of its tests is then run by the framework without options.
-func ParseCommand(argv []string, binary string, keep Kept) (p Project, ok bool) {
-	at := slices.IndexFunc(argv, func(w string) bool {
-		return strings.TrimSuffix(path.Base(strings.ReplaceAll(w, `\`, "/")), ".cmd") == binary
-	})
-	if at < 0 || at > 0 && slices.ContainsFunc(argv[:at], isScriptRunner) {
-		return Project{}, false
-	}
-	for _, w := range argv[:at] {
-		if k, _, found := strings.Cut(w, "="); found && k != "" && !strings.ContainsAny(k, "/-. ") {
-			p.Env = append(p.Env, w)
-		}
-	}
-	rest := argv[at+1:]
-	for i := 0; i < len(rest); i++ {
-		name, _, attached := strings.Cut(rest[i], "=")
-		takes, known := keep[name]
-		switch {
-		case !known:
-		case takes && !attached && i+1 < len(rest):
-			p.Args = append(p.Args, rest[i], rest[i+1])
-			i++
-		default:
-			p.Args = append(p.Args, rest[i])
-		}
-	}
-	return p, true
+const (
+	// Flag is an option without a value.
+	Flag Takes = iota
+	// Value is an option whose value may be the next word.
+	Value
+	// List is an option whose values are all next words up to an option.
+	List
+)
+
+// Kept are the options of a framework's command line that belong to every run. A
+// name that ends in "*" stands for all that begin so.
+type Kept map[string]Takes
+
+// Runner is how a framework is called on a command line.
+type Runner struct {
+	// Binary is the name of its program; "node" for Node's own tests.
+	Binary string
+	// Keep are the options that belong to every run, Leave those that choose tests,
+	// print or write otherwise, or stop early: a trial chooses and tells by itself.
+	// What is in neither is kept too, where it does not take the next word.
+	Keep  Kept
+	Leave []string
 }
 
-// isScriptRunner is a word that makes the next one the name of a script: "npm
-// run jest" runs whatever the project calls so.
-func isScriptRunner(w string) bool { return w == "run" || w == "run-script" }
+// node tells that the tests are Node's own.
+func (r Runner) node() bool { return r.Binary == "node" }
+
+// Parse reads a command that names the framework: "vitest run …", "npx jest …",
+// "pnpm exec mocha …", "node_modules/.bin/…", also behind KEY=VALUE words. It
+// returns the options that belong to every run, and the environment. ok is false
+// for any other command (npm test, a script): [Runner.Resolve] reads those.
+func (r Runner) Parse(argv []string) (p Project, ok bool) {
+	run, ok := (&walker{r: r}).command(argv, place{})
+	return run.Project(""), ok
+}
+
+// names tells that a word is the framework's program: its name, or its script in
+// node_modules.
+func (r Runner) names(word string) bool {
+	word = strings.ReplaceAll(word, `\`, "/")
+	name := strings.TrimPrefix(strings.TrimSuffix(path.Base(word), ".cmd"), "_")
+	if name == r.Binary {
+		return true
+	}
+	ext := path.Ext(name)
+	return slices.Contains([]string{".js", ".mjs", ".cjs"}, ext) && strings.TrimSuffix(name, ext) == r.Binary && strings.Contains("/"+word, "/node_modules/"+r.Binary+"/")
+}
+
+// args are the options of a command line that belong to every run. unsure are
+// those of which it is not known where they end.
+func (r Runner) args(words []string) (args, unsure []string) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if w == "--" || !strings.HasPrefix(w, "-") || w == "-" {
+			continue
+		}
+		name, _, attached := strings.Cut(w, "=")
+		takes, known := r.Keep.of(name)
+		values := 0
+		for i+1+values < len(words) && !strings.HasPrefix(words[i+1+values], "-") && !attached {
+			values++
+		}
+		switch {
+		case known && takes == Value:
+			values = min(values, 1)
+		case known && takes == List:
+		case known, attached && !r.leaves(name):
+			values = 0
+		case r.leaves(name):
+			continue
+		case values > 0 && isLiteral(words[i+1]):
+			values = 1
+		case values > 0 && !strings.HasPrefix(canonical(name), "--no"):
+			unsure = append(unsure, w)
+			continue
+		default:
+			values = 0
+		}
+		args = append(args, words[i:i+1+values]...)
+		i += values
+	}
+	return args, unsure
+}
+
+// isLiteral is a word that can only be a value.
+func isLiteral(w string) bool {
+	return w == "true" || w == "false" || w != "" && strings.Trim(w, "0123456789") == ""
+}
+
+// canonical is a long option in one spelling: runners take camel case and dashes
+// alike, and Node takes underscores.
+func canonical(name string) string {
+	long, ok := strings.CutPrefix(name, "--")
+	if !ok {
+		return name
+	}
+	return "--" + strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(long))
+}
+
+func (k Kept) of(name string) (Takes, bool) {
+	name = canonical(name)
+	for key, takes := range k {
+		if start, wide := strings.CutSuffix(canonical(key), "*"); start == name || wide && strings.HasPrefix(name, start) {
+			return takes, true
+		}
+	}
+	return Flag, false
+}
+
+// leaves tells that an option is left out; "--no-x" and "--x.y" are as "--x".
+func (r Runner) leaves(name string) bool {
+	name, _, _ = strings.Cut(canonical(name), ".")
+	bare := name
+	if rest, ok := strings.CutPrefix(name, "--no"); ok {
+		bare = "--" + rest
+	}
+	for _, l := range r.Leave {
+		start, wide := strings.CutSuffix(canonical(l), "*")
+		if start == name || start == bare || wide && (strings.HasPrefix(name, start) || strings.HasPrefix(bare, start)) {
+			return true
+		}
+	}
+	return false
+}

@@ -59,6 +59,7 @@ type manifest struct {
 	Jest       json.RawMessage   `json:"jest"`
 	Mocha      json.RawMessage   `json:"mocha"`
 	Manager    string            `json:"packageManager"`
+	Name       string            `json:"name"`
 }
 
 // readManifest reads a directory's package.json; ok is false for none and for one that is broken.

@@ -2,13 +2,24 @@ package mocha
 
 import "github.com/triagebot/triagebot/internal/framework/jstest"
 
-// ParseCommand reads a suite's command: see [jstest.ParseCommand].
-func ParseCommand(argv []string) (jstest.Project, bool) {
-	return jstest.ParseCommand(argv, "mocha", kept)
-}
+// ParseCommand reads a suite's command: see [jstest.Runner.Parse].
+func ParseCommand(argv []string) (jstest.Project, bool) { return Runner.Parse(argv) }
+
+// Runner is how mocha is called.
+var Runner = jstest.Runner{Binary: "mocha", Keep: kept, Leave: left}
 
 // kept are the options that belong to every run.
 var kept = jstest.Kept{
-	"--config": true, "--require": true, "-r": true, "--import": true, "--loader": true, "--file": true, "--ui": true, "-u": true, "--extension": true,
-	"--timeout": true, "-t": true, "--exit": false, "--check-leaks": false, "--node-option": true, "-n": true,
+	"--config": jstest.Value, "--package": jstest.Value, "--require": jstest.Value, "-r": jstest.Value, "--import": jstest.Value, "--loader": jstest.Value, "--file": jstest.Value,
+	"--ui": jstest.Value, "-u": jstest.Value, "--extension": jstest.Value, "--timeout": jstest.Value, "-t": jstest.Value, "--timeouts": jstest.Value, "--global": jstest.Value, "--globals": jstest.Value,
+	"--node-option": jstest.Value, "-n": jstest.Value, "--conditions": jstest.Value, "-C": jstest.Value, "--env-file": jstest.Value,
+	"--exit": jstest.Flag, "--check-leaks": jstest.Flag, "--delay": jstest.Flag, "--async-only": jstest.Flag, "-A": jstest.Flag, "--allow-uncaught": jstest.Flag,
+	"--no-config": jstest.Flag, "--no-package": jstest.Flag, "--no-timeout*": jstest.Flag, "--experimental-*": jstest.Flag, "--enable-source-maps": jstest.Flag, "--expose-gc": jstest.Flag,
+}
+
+// left are those that a trial gives by itself or does without.
+var left = []string{
+	"-R", "--reporter*", "-O", "-g", "--grep", "-f", "--fgrep", "-i", "--invert", "-b", "--bail", "-p", "--parallel", "-j", "--jobs", "--retries", "-w", "--watch*",
+	"--recursive", "-S", "--sort", "--spec", "--ignore", "--exclude", "-c", "--color*", "--forbid-only", "--forbid-pending", "--diff", "--inline-diffs", "--full-trace",
+	"-G", "--growl", "--dry-run", "-s", "--slow", "--list-*", "--inspect*", "--debug*", "--pass-on-failing-test-suite", "--fail-zero", "--posix-exit-codes", "-h", "--help", "-V", "--version", "--verbose", "--quiet",
 }

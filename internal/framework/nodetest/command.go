@@ -1,23 +1,24 @@
 package nodetest
 
-import (
-	"slices"
+import "github.com/triagebot/triagebot/internal/framework/jstest"
 
-	"github.com/triagebot/triagebot/internal/framework/jstest"
-)
+// ParseCommand reads a suite's command, "node --test …" or "tsx --test …": see
+// [jstest.Runner.Parse]. The options kept are those of Node.
+func ParseCommand(argv []string) (jstest.Project, bool) { return Runner.Parse(argv) }
 
-// ParseCommand reads a suite's command, "node --test …": see
-// [jstest.ParseCommand]. The options kept are those of Node.
-func ParseCommand(argv []string) (jstest.Project, bool) {
-	if !slices.Contains(argv, "--test") {
-		return jstest.Project{}, false
-	}
-	return jstest.ParseCommand(argv, "node", kept)
-}
+// Runner is how Node's own tests are run.
+var Runner = jstest.Runner{Binary: "node", Keep: kept, Leave: left}
 
 // kept are the options that belong to every run.
 var kept = jstest.Kept{
-	"--import": true, "--require": true, "-r": true, "--loader": true, "--experimental-loader": true, "--env-file": true, "--conditions": true, "-C": true,
-	"--experimental-strip-types": false, "--experimental-transform-types": false, "--experimental-vm-modules": false,
-	"--experimental-test-module-mocks": false, "--enable-source-maps": false, "--expose-gc": false, "--test-isolation": true,
+	"--import": jstest.Value, "--require": jstest.Value, "-r": jstest.Value, "--loader": jstest.Value, "--experimental-loader": jstest.Value, "--conditions": jstest.Value, "-C": jstest.Value,
+	"--env-file": jstest.Value, "--env-file-if-exists": jstest.Value, "--test-global-setup": jstest.Value, "--test-timeout": jstest.Value, "--test-isolation": jstest.Value, "--experimental-test-isolation": jstest.Value,
+	"--experimental-strip-types": jstest.Flag, "--experimental-transform-types": jstest.Flag, "--experimental-vm-modules": jstest.Flag,
+	"--experimental-test-module-mocks": jstest.Flag, "--enable-source-maps": jstest.Flag, "--expose-gc": jstest.Flag, "--no-*": jstest.Flag, "--stack-trace-limit": jstest.Value,
+}
+
+// left are those that a trial gives by itself or does without.
+var left = []string{
+	"--test", "--test-reporter*", "--test-name-pattern", "--test-skip-pattern", "--test-only", "--test-concurrency", "--test-shard", "--test-update-snapshots", "--test-force-exit",
+	"--test-coverage*", "--experimental-test-coverage", "--watch*", "--inspect*", "--cpu-prof*", "--heap-prof*",
 }

@@ -1,0 +1,316 @@
+package jstest
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/framework/shell"
+)
+
+// Run is how a suite's tests are run, as its command or a script of its
+// package.json tells.
+type Run struct {
+	// Dir is the directory that it happens in, below the root; "" for the root.
+	Dir string
+	// Script names the script that was read, empty for a command that names the
+	// framework itself.
+	Script string
+	// Line is the framework's own command, or the script that was not understood.
+	Line string
+	// Env are the variables, Node the options of Node, and Args those of the
+	// framework that belong to every run.
+	Env, Node, Args []string
+	// Before are commands that make something before the tests run.
+	Before []string
+	// Doubts say what of it trials cannot repeat.
+	Doubts []string
+}
+
+// Same tells that two runs give trials the same command.
+func (r Run) Same(o Run) bool {
+	return slices.Equal(r.Env, o.Env) && slices.Equal(r.Node, o.Node) && slices.Equal(r.Args, o.Args)
+}
+
+// String is the command as a person would write it.
+func (r Run) String() string {
+	return strings.Join(append(append(append([]string{}, r.Env...), r.Node...), r.Line), " ")
+}
+
+// Project is what trials take over. nodeOptions is the caller's NODE_OPTIONS, which
+// holds unless the script sets its own.
+func (r Run) Project(nodeOptions string) Project {
+	p := Project{Args: r.Args}
+	for _, kv := range r.Env {
+		if v, ok := strings.CutPrefix(kv, "NODE_OPTIONS="); ok {
+			nodeOptions = v
+			continue
+		}
+		p.Env = append(p.Env, kv)
+	}
+	for _, w := range r.Node {
+		if strings.ContainsAny(w, " \"\\") {
+			w = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w) + `"`
+		}
+		nodeOptions = strings.TrimSpace(nodeOptions + " " + w)
+	}
+	if nodeOptions != "" {
+		p.Env = append(p.Env, "NODE_OPTIONS="+nodeOptions)
+	}
+	return p
+}
+
+const (
+	// maxNested bounds scripts that run scripts, maxVisits all that is read for one answer.
+	maxNested = 8
+	maxVisits = 200
+)
+
+// walker follows commands to the one that runs the framework.
+type walker struct {
+	r Runner
+	// root is nil when only the command itself is read.
+	root   fs.FS
+	nested int
+	visits int
+	// read are the manifests by directory, packages the workspace's.
+	read     map[string]manifest
+	packages []string
+}
+
+// manifest reads a directory's package.json once.
+func (w *walker) manifest(dir string) manifest {
+	m, ok := w.read[dir]
+	if !ok {
+		m, _ = readManifest(w.root, dir)
+		if w.read == nil {
+			w.read = map[string]manifest{}
+		}
+		w.read[dir] = m
+	}
+	return m
+}
+
+// place is where a command stands, and what came with it.
+type place struct {
+	dir, script string
+	env, node   []string
+	doubts      []string
+}
+
+// Resolve reads how the tests of a directory are run: by the command, which is
+// started in from, where that leads to the framework; else by the directory's own
+// scripts, "test" first. ok is false when neither does; Doubts then say so, unless
+// there is nothing to read.
+func (r Runner) Resolve(root fs.FS, dir, from string, command []string) (run Run, ok bool) {
+	w := walker{r: r, root: root}
+	dir = path.Clean("./" + dir)
+	if len(command) > 0 {
+		if run, ok = w.command(command, place{dir: path.Clean("./" + from)}); ok {
+			return run, true
+		}
+	}
+	run, ok = w.scripts(dir)
+	if len(command) > 0 && !spreads(command) && run.Script == "" {
+		line := strings.Join(command, " ")
+		run.Line, run.Doubts = line, []string{fmt.Sprintf("%q does not show how it runs %s", line, r.word())}
+	}
+	return run, ok
+}
+
+// Called is where a command runs the framework, if it does.
+func (r Runner) Called(root fs.FS, from string, command []string) (dir string, ok bool) {
+	run, ok := (&walker{r: r, root: root}).command(command, place{dir: path.Clean("./" + from)})
+	return run.Dir, ok
+}
+
+// word is the framework as a person calls it.
+func (r Runner) word() string {
+	if r.node() {
+		return "node --test"
+	}
+	return r.Binary
+}
+
+// scripts reads the scripts of a directory.
+func (w *walker) scripts(dir string) (Run, bool) {
+	m := w.manifest(dir)
+	var best, away Run
+	var open string
+	found := 0
+	for _, name := range candidates(m.Scripts) {
+		run, ok := w.named(name, nil, place{dir: dir})
+		switch {
+		case ok && run.Dir != inDir(dir):
+			away = run
+		case ok && found == 0:
+			best, found = run, 1
+		case ok && name != "test" && best.Script != scriptName("test", dir) && !run.Same(best):
+			best.Doubts = append(best.Doubts, fmt.Sprintf("%s runs %s in another way", run.Script, w.r.word()))
+			found++
+		case !ok && open == "" && isTest(name) && !isDefault(m.Scripts[name]) && !spreads(strings.Fields(m.Scripts[name])):
+			open = name
+		}
+	}
+	if found > 0 {
+		return best, true
+	}
+	if away.Line != "" && open == "" {
+		return Run{Script: away.Script, Line: away.Line, Doubts: []string{fmt.Sprintf("%s runs %s in %q", away.Script, w.r.word(), path.Join(".", away.Dir))}}, false
+	}
+	if open != "" {
+		return Run{Script: scriptName(open, dir), Line: m.Scripts[open], Doubts: []string{fmt.Sprintf("%s (%q) does not show how it runs %s", scriptName(open, dir), m.Scripts[open], w.r.word())}}, false
+	}
+	return Run{}, false
+}
+
+// candidates are the names of scripts in the order that they are read.
+func candidates(scripts map[string]string) []string {
+	rank := func(name string) int {
+		switch {
+		case name == "test":
+			return 0
+		case name == "unit" || name == "test:unit" || name == "test:ci":
+			return 1
+		case strings.HasPrefix(name, "test:"):
+			return 2
+		case strings.Contains(name, "test"):
+			return 3
+		}
+		return 4
+	}
+	names := slices.Sorted(maps.Keys(scripts))
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+func isTest(name string) bool {
+	return name == "test" || strings.HasPrefix(name, "test:") || name == "unit"
+}
+
+// isDefault is the script that npm writes into a new package.json.
+func isDefault(script string) bool { return strings.Contains(script, "no test specified") }
+
+func scriptName(name, dir string) string {
+	return fmt.Sprintf("the script %q of %s", name, path.Join(dir, "package.json"))
+}
+
+// inDir is a cleaned directory as suites have it.
+func inDir(dir string) string {
+	if dir == "." {
+		return ""
+	}
+	return dir
+}
+
+// named reads a script; extra are words that come behind its line.
+func (w *walker) named(name string, extra []string, at place) (Run, bool) {
+	if w.root == nil || w.nested >= maxNested {
+		return Run{}, false
+	}
+	m := w.manifest(at.dir)
+	line, ok := m.Scripts[name]
+	if !ok {
+		return Run{}, false
+	}
+	if at.script == "" {
+		at.script = scriptName(name, at.dir)
+	}
+	w.nested++
+	defer func() { w.nested-- }()
+	run, ok := w.line(line, extra, at)
+	if pre, has := m.Scripts["pre"+name]; has && ok {
+		run.Before = append(w.builds(shell.Parse(pre)), run.Before...)
+	}
+	return run, ok
+}
+
+// line reads a line of a shell; the first command that runs the framework counts.
+func (w *walker) line(line string, extra []string, at place) (Run, bool) {
+	steps := shell.Parse(line)
+	if len(steps) > 0 {
+		last := &steps[len(steps)-1]
+		last.Words = append(last.Words, extra...)
+	}
+	return w.steps(steps, at)
+}
+
+func (w *walker) steps(steps []shell.Step, at place) (found Run, ok bool) {
+	for i, s := range steps {
+		here := at
+		here.env = slices.Concat(at.env, s.Env)
+		if s.Odd != "" {
+			here.doubts = append(slices.Clone(at.doubts), "it stands in "+s.Odd)
+		}
+		if len(s.Words) > 0 && s.Words[0] == "export" {
+			at.env = slices.Concat(at.env, s.Words[1:])
+			continue
+		}
+		if len(s.Words) == 2 && s.Words[0] == "cd" {
+			at.dir = path.Join(at.dir, s.Words[1])
+			continue
+		}
+		run, hit := w.command(s.Words, here)
+		switch {
+		case hit && !ok:
+			found, ok = run, true
+			found.Before = append(w.builds(steps[:i]), found.Before...)
+		case hit && !run.Same(found) && !slices.Contains(found.Doubts, w.twice()):
+			found.Doubts = append(found.Doubts, w.twice())
+		}
+	}
+	return found, ok
+}
+
+func (w *walker) twice() string {
+	return "it runs " + w.r.word() + " in more than one way, and the first is taken"
+}
+
+// makers are programs that write files which tests are then run from.
+var makers = []string{"tsc", "babel", "webpack", "rollup", "esbuild", "tsup", "swc", "vite", "make", "ncc", "parcel", "grunt", "gulp"}
+
+// builds are the steps that make something.
+func (w *walker) builds(steps []shell.Step) []string {
+	var out []string
+	for _, s := range steps {
+		words := strings.Join(s.Words, " ")
+		i := 0
+		for i < len(s.Words) && (slices.Contains([]string{"npx", "npm", "pnpm", "yarn", "run"}, s.Words[i])) {
+			i++
+		}
+		if i < len(s.Words) && (slices.Contains(makers, path.Base(s.Words[i])) && !slices.Contains(s.Words, "--noEmit") || i > 0 && strings.HasPrefix(s.Words[i], "build")) {
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
+// hit is the framework's own command.
+func (w *walker) hit(words, rest []string, at place) Run {
+	run := Run{Dir: inDir(at.dir), Script: at.script, Line: strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, "$…"), Node: at.node, Doubts: slices.Clone(at.doubts)}
+	args, unsure := w.r.args(rest)
+	for _, o := range unsure {
+		run.Doubts = append(run.Doubts, fmt.Sprintf("%s has the option %s, which trials leave out", w.r.word(), o))
+	}
+	known := func(kind string, list []string) []string {
+		var out []string
+		for i, v := range list {
+			if strings.Contains(v, shell.Unknown) {
+				name, _, _ := strings.Cut(v, "=")
+				if i > 0 && strings.HasPrefix(v, shell.Unknown) && kind == "option" {
+					name = list[i-1]
+					out = out[:max(0, len(out)-1)]
+				}
+				run.Doubts = append(run.Doubts, fmt.Sprintf("the value of the %s %s is known to a shell only", kind, name))
+				continue
+			}
+			out = append(out, v)
+		}
+		return out
+	}
+	run.Env, run.Args = known("variable", at.env), known("option", args)
+	return run
+}
