@@ -30,6 +30,9 @@ type Header struct {
 	Editable string `yaml:"editable"`
 	// Insists is set for an install that stands before all else on the module path.
 	Insists bool `yaml:"insists"`
+	// Copied is set for an install that is not editable: a copy of the folder as it
+	// is when the check is red, with the metadata that pip leaves.
+	Copied bool `yaml:"copied"`
 	// Flags are added to "triagebot measure", Suite is its command after "--".
 	Flags []string `yaml:"flags"`
 	Suite []string `yaml:"suite"`

@@ -5,13 +5,11 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	osexec "os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +29,8 @@ const (
 	// envOrdered is set when the tests run in the order in which they are named.
 	envOrdered = "TRIAGEBOT_PYTEST_ORDERED"
 	envTree    = "TRIAGEBOT_TREE"
+	// envCopies are the copies of the project that the interpreter has installed.
+	envCopies = "TRIAGEBOT_PYTEST_COPIES"
 	// leastPython is the oldest minor version of Python 3 that works.
 	leastPython = 9
 )
@@ -49,8 +49,8 @@ type Adapter struct {
 	// of the user's checkout. Empty for none.
 	Shared string
 	// Checkout is the absolute root of the user's checkout. What an interpreter
-	// has installed from there in editable mode is loaded from each tree instead.
-	// Empty for none.
+	// has installed from there is loaded from each tree instead where it can be:
+	// in editable mode, or as a copy whose files the tree has. Empty for none.
 	Checkout string
 	// Args are the suite's own arguments of pytest, kept in every trial.
 	Args []string
@@ -83,7 +83,10 @@ func (a Adapter) Prepare(ctx context.Context, exec triage.Exec, b triage.BuildSp
 	if err := writePlugin(b.Out); err != nil {
 		return p, err
 	}
-	p.Env = a.env(b, python.Editable)
+	p.Env = a.env(b, append(python.Editable, a.sources(ctx, exec, python.Copies)...))
+	if copies := python.copies(); copies != "" {
+		p.Env = append(p.Env, envCopies+"="+copies)
+	}
 	if python.Pytest == "" {
 		p.Output = []byte(python.Error)
 		p.Failure = a.broken(b.Package, fmt.Sprintf("pytest cannot be imported by %s: %s (install it, or name another interpreter)", python.Executable, python.Error))
@@ -118,17 +121,17 @@ func writePlugin(dir string) error {
 
 // env is what every trial of a prepared package needs. The fence is new each time.
 //
-// editable are directories of the checkout that the interpreter loads modules
-// from, relative to its root: those of this tree stand before them.
-func (a Adapter) env(b triage.BuildSpec, editable []string) []string {
+// sources are directories of the project that the interpreter has modules of,
+// relative to the root: those of this tree stand before what it has.
+func (a Adapter) env(b triage.BuildSpec, sources []string) []string {
 	var word [12]byte
 	_, _ = rand.Read(word[:]) // never fails
 	dirs := []string{b.Out}
 	if b.Overlay != "" {
 		dirs = append(dirs, b.Overlay)
 	}
-	for _, rel := range editable {
-		if dir := filepath.Join(b.Tree, filepath.FromSlash(rel)); filepath.IsLocal(filepath.FromSlash(rel)) {
+	for _, rel := range sources {
+		if dir := filepath.Join(b.Tree, filepath.FromSlash(rel)); filepath.IsLocal(filepath.FromSlash(rel)) && !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -273,59 +276,4 @@ func lookup(env []string, name string) string {
 		}
 	}
 	return value
-}
-
-// probed is what an interpreter tells of itself.
-type probed struct {
-	Executable string `json:"executable"`
-	Major      int    `json:"major"`
-	Minor      int    `json:"minor"`
-	Pytest     string `json:"pytest"`
-	Error      string `json:"error"`
-	// Editable are the directories of the checkout on its module path.
-	Editable []string `json:"editable"`
-}
-
-const envCheckout = "TRIAGEBOT_CHECKOUT"
-
-const probe = `import json,os,sys
-v,e="",""
-try:
-    import pytest
-    v=pytest.__version__
-except BaseException as x:
-    e=type(x).__name__+": "+str(x)
-d=[]
-if os.environ.get("TRIAGEBOT_CHECKOUT"):
-    r=os.path.realpath(os.environ["TRIAGEBOT_CHECKOUT"])+os.sep
-    own=os.path.realpath(sys.prefix)+os.sep
-    seen=list(sys.path)
-    for f in sys.meta_path:
-        m=getattr(sys.modules.get(getattr(f,"__module__",""),None),"MAPPING",None)
-        if isinstance(m,dict):
-            seen+=[os.path.dirname(str(x)) for x in m.values()]
-    for x in seen:
-        q=os.path.realpath(x)+os.sep
-        if x and q.startswith(r) and not q.startswith(own) and os.path.relpath(q,r) not in d:
-            d.append(os.path.relpath(q,r))
-print();print(json.dumps({"editable":d,"executable":sys.executable,"major":sys.version_info[0],"minor":sys.version_info[1],"pytest":v,"error":e}))`
-
-// ask starts an interpreter and reads what it tells of itself.
-func (a Adapter) ask(ctx context.Context, exec triage.Exec, dir string, argv ...string) (probed, error) {
-	out, end, err := exec(ctx, triage.Command{Dir: dir, Argv: append(argv, "-c", probe), Env: append(append([]string{}, a.Env...), "PYTHONDONTWRITEBYTECODE=1", envCheckout+"="+a.Checkout)})
-	if errors.Is(err, osexec.ErrNotFound) {
-		return probed{}, fmt.Errorf("preparing pytest: there is no %s on the PATH: install Python 3.%d or newer, or make a virtual environment in the checkout", argv[0], leastPython)
-	}
-	if err != nil {
-		return probed{}, fmt.Errorf("preparing pytest: asking %q: %w", argv[0], err)
-	}
-	var p probed
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if end.Exit != 0 || json.Unmarshal([]byte(lines[len(lines)-1]), &p) != nil || p.Executable == "" {
-		return probed{}, fmt.Errorf("preparing pytest: %q is no working Python: %s", argv[0], lastLine(out))
-	}
-	if p.Major != 3 || p.Minor < leastPython {
-		return probed{}, fmt.Errorf("preparing pytest: %s is Python %d.%d, at least 3.%d is needed: name a newer interpreter", p.Executable, p.Major, p.Minor, leastPython)
-	}
-	return p, nil
 }

@@ -18,29 +18,29 @@ var venvNames = []string{".venv", "venv", "env", ".env"}
 func (a Adapter) interpreter(ctx context.Context, exec triage.Exec, tree string) (probed, error) {
 	dir := a.dir(tree)
 	if a.Python != "" {
-		return a.ask(ctx, exec, dir, a.named(tree))
+		return a.ask(ctx, exec, dir, tree, a.named(tree))
 	}
 	if found, err := a.inTree(tree); found != "" || err != nil {
 		if err != nil {
 			return probed{}, err
 		}
-		return a.ask(ctx, exec, dir, found)
+		return a.ask(ctx, exec, dir, tree, found)
 	}
 	if a.Shared != "" {
-		return a.ask(ctx, exec, dir, a.Shared)
+		return a.ask(ctx, exec, dir, tree, a.Shared)
 	}
 	for _, m := range managers {
 		if !m.uses(dir) && !m.uses(tree) {
 			continue
 		}
-		if p, err := a.ask(ctx, exec, dir, m.argv...); err == nil && p.Pytest != "" {
+		if p, err := a.ask(ctx, exec, dir, tree, m.argv...); err == nil && p.Pytest != "" {
 			return p, nil
 		}
 		if ctx.Err() != nil {
 			return probed{}, ctx.Err()
 		}
 	}
-	return a.ask(ctx, exec, dir, a.named(tree))
+	return a.ask(ctx, exec, dir, tree, a.named(tree))
 }
 
 // named is the interpreter by its name: the configured one, which may be

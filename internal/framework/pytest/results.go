@@ -53,7 +53,8 @@ func (a Adapter) Results(spec triage.RunSpec, end triage.End, output io.Reader) 
 
 // contaminated tells of files of another copy of the tree.
 func contaminated(files []string) string {
-	return truncate("contaminated: the run loaded "+strings.Join(files, ", ")+", which is another copy of this tree's file; install the project anew in each tree (set-up command), or without an editable install", 600)
+	return truncate("contaminated: the run loaded "+strings.Join(files, ", ")+", which is not this tree's file but another copy of it; "+
+		"install the project anew in an environment of each tree (set-up commands, such as python3 -m venv .venv and .venv/bin/pip install . pytest)", 600)
 }
 
 // withTarget puts the target's result in, unless the run told of the very test.

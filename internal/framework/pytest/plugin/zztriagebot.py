@@ -25,6 +25,7 @@ import pytest
 _FENCE = os.environ.pop("TRIAGEBOT_PYTEST_FENCE", "")
 _SEED = os.environ.pop("TRIAGEBOT_PYTEST_SEED", "")
 _ORDERED = os.environ.pop("TRIAGEBOT_PYTEST_ORDERED", "")
+_COPIES = os.environ.pop("TRIAGEBOT_PYTEST_COPIES", "")
 _TREE = os.path.realpath(os.environ.get("TRIAGEBOT_TREE") or os.getcwd())
 _OUT = os.dup(1)
 _ERR = os.dup(2)
@@ -227,27 +228,59 @@ def _text(report):
 
 
 def _outside():
-    """Project files that were loaded from another copy of this tree, as an editable install makes it happen.
+    """Project files that were loaded from another copy than this tree.
 
-    A file counts when it lies outside the tree and outside the interpreter's
-    own directories, and the tree has a file of the same path below some root.
+    A file counts when it is one of a distribution that was installed from the
+    project (the adapter names them), or when it lies outside the tree and
+    outside the interpreter's own directories, as an editable install makes it
+    happen, and the tree has a file of the same path below some root.
     """
     interpreter = {p + os.sep for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__))}
     interpreter = tuple(interpreter | {os.path.realpath(p) + os.sep for p in interpreter})
     ours = (_TREE + os.sep, os.path.dirname(os.path.realpath(__file__)) + os.sep)
+    copies = json.loads(_COPIES) if _COPIES else []
+    installed = tuple(top for c in copies for top in c["tops"])
     found = []
     for module in list(sys.modules.values()):
         name = getattr(module, "__file__", None)
-        if not isinstance(name, str) or "site-packages" in name or "dist-packages" in name:
+        if not isinstance(name, str):
             continue
-        if name.startswith(interpreter):  # most are; to resolve each would cost more than all else here
+        if installed and name.startswith(installed) and _copied(name, copies):
+            found.append(name)
+        elif "site-packages" in name or "dist-packages" in name:
             continue
-        full = os.path.realpath(name)
-        if not full.startswith(interpreter + ours) and _twin(full):
-            found.append(full)
-            if len(found) == _MOST_OUTSIDE:
-                break
+        elif not name.startswith(interpreter):  # most do; to resolve each would cost more than all else here
+            full = os.path.realpath(name)
+            if not full.startswith(interpreter + ours) and _twin(full):
+                found.append(full)
+        if len(found) == _MOST_OUTSIDE:
+            break
     return found
+
+
+def _copied(name, copies):
+    """Whether a file is one of these distributions'; others may have modules in the same package."""
+    for c in copies:
+        if not name.startswith(tuple(c["tops"])):
+            continue
+        if "files" not in c:
+            c["files"] = _listed(c["info"])
+        if c["files"] is None:
+            return True
+        if any(name.startswith(p) and name[len(p):] in c["files"] for p in c["places"]):
+            return True
+    return False
+
+
+def _listed(info):
+    """The files of a distribution, by its metadata; None where that does not tell."""
+    import csv
+
+    try:
+        with open(os.path.join(info, "RECORD"), encoding="utf-8", newline="") as f:
+            return {row[0].replace("/", os.sep) for row in csv.reader(f) if row}
+    except (OSError, ValueError):
+        return None
 
 
 def _twin(full):
