@@ -12,6 +12,9 @@ type Case struct {
 	Rungs []string
 	// PackageScope is set when a run with the whole package is possible.
 	PackageScope bool
+	// SuiteScope is set when a run with the whole suite is possible, and is more
+	// than one with the package.
+	SuiteScope bool
 	// Trials are this target's trials so far, in order, of all purposes.
 	Trials []triage.Trial
 	// Causes has, for each rung that a [StepExplain] named, what the search for
@@ -62,9 +65,11 @@ const (
 	// StepPolluter: the caller looks for the tests after which the target fails
 	// and enters them into [Case.Polluters].
 	StepPolluter
+	// StepSuite: a probe or round with the whole suite.
+	StepSuite
 )
 
-var stepNames = [...]string{"done", "plain", "ladder", "confirm", "explain", "scope", "detect", "polluter"}
+var stepNames = [...]string{"done", "plain", "ladder", "confirm", "explain", "scope", "detect", "polluter", "suite"}
 
 // String is the step's name for progress lines.
 func (k StepKind) String() string {

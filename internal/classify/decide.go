@@ -96,13 +96,16 @@ func (v *view) decideMixed(p pair) decision {
 }
 
 // decideQuiet: the red was not seen. The ladder and the package, then a few more
-// plain rounds, then the bound.
+// plain rounds, then the whole suite, then the bound.
 func (v *view) decideQuiet(p pair) decision {
 	if d, ok := v.ladder(p, false); ok {
 		return d
 	}
 	if p.head.N() < v.p.QuietRuns {
 		return run(Step{Kind: StepPlain, Requests: []triage.Request{v.request(p.head.Arm, triage.Measure)}})
+	}
+	if d, ok := v.suite(p); ok {
+		return d
 	}
 	if d, ok := v.detect(p); ok {
 		return d
@@ -147,6 +150,9 @@ func (v *view) decideNew(p pair) decision {
 			return d
 		}
 		if h.N() >= v.p.QuietRuns {
+			if d, ok := v.newInSuite(); ok {
+				return d
+			}
 			return v.notReproduced(p)
 		}
 	}
@@ -156,15 +162,23 @@ func (v *view) decideNew(p pair) decision {
 // newInPackage runs a new test, which passes alone, with its package. ok is
 // false when there is nothing to learn from it.
 func (v *view) newInPackage(a *arm) (d decision, ok bool) {
+	if !v.c.PackageScope || a.givenUp(v.p) {
+		return decision{}, false
+	}
+	return v.newInCompany(a, StepScope)
+}
+
+// newInCompany judges a new test in the company of others, or asks for its next run there.
+func (v *view) newInCompany(a *arm, kind StepKind) (d decision, ok bool) {
 	switch {
-	case !v.c.PackageScope, a.givenUp(v.p), a.N() > 0 && a.Same == 0:
+	case a.N() > 0 && a.Same == 0:
 		return decision{}, false
 	case a.Same > 0 && a.Pass > 0:
 		return v.polluted(a, v.introduced(pair{a, v.arm(a.Arm.On(triage.Base))}, triage.ReasonNewTest, triage.ReasonOrder)), true
 	case a.N() >= v.p.BrokenRounds:
 		return v.polluted(a, v.regression(pair{a, v.arm(a.Arm.On(triage.Base))}, triage.ReasonNewTest, triage.ReasonOrder)), true
 	}
-	return run(Step{Kind: StepScope, Requests: []triage.Request{v.request(a.Arm, triage.Measure)}}), true
+	return run(Step{Kind: kind, Requests: []triage.Request{v.request(a.Arm, triage.Measure)}}), true
 }
 
 // round asks for the next round of a pair. Sides alternate in who goes first
@@ -187,7 +201,7 @@ func (v *view) round(kind StepKind, p pair) Step {
 
 func (v *view) request(a triage.Arm, why triage.Purpose) triage.Request {
 	r := triage.Request{Target: v.c.Red.Target, Arm: a, Purpose: why}
-	if a.Scope == triage.InPackage {
+	if a.Scope != triage.Alone {
 		r.Seed = v.c.Red.Seed
 	}
 	return r

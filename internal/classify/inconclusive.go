@@ -181,6 +181,10 @@ func (v *view) unfinished(next Step) decision {
 	p := v.pair(triage.Alone, "")
 	var d decision
 	switch {
+	case next.Kind == StepSuite && v.arm(triage.Arm{Scope: triage.InSuite}).N() == 0:
+		d = v.suiteUnrun(p, stop, settle)
+	case next.Kind == StepSuite && v.leans(v.pair(triage.InSuite, "")):
+		d = v.leaning(v.pair(triage.InSuite, ""), triage.ReasonOrder, stop)
 	case next.Kind == StepScope && v.leans(v.pair(triage.InPackage, "")):
 		d = v.leaning(v.pair(triage.InPackage, ""), triage.ReasonOrder, stop)
 	case v.leans(p):
@@ -204,6 +208,8 @@ func (v *view) soFar(p pair, next Step) triage.Bound {
 		return bound("a lag plan turns head red; base was not measured enough under it")
 	case p.head.N() == 0:
 		return bound("nothing was measured")
+	case next.Kind == StepSuite:
+		return suiteSoFar(v.pair(triage.InSuite, ""))
 	case p.head.Red() == 0 && p.base.Red() == 0:
 		return v.rate(0, p.head.N(), "", "")
 	}

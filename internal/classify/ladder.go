@@ -302,7 +302,7 @@ func (v *view) polluted(head *arm, d decision) decision {
 		return d
 	}
 	for _, t := range head.counted {
-		if len(t.Before) > 0 {
+		if len(t.Before)+len(t.BeforeFiles) > 0 {
 			return run(Step{Kind: StepPolluter})
 		}
 	}

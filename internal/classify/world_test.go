@@ -23,6 +23,8 @@ type behaviour struct {
 	lag, lagOther float64
 	// scope is the rate with the whole package.
 	scope float64
+	// suite is the rate with the whole suite.
+	suite float64
 	// absent: there is no such test.
 	absent bool
 }
@@ -40,6 +42,8 @@ type world struct {
 	// drift is the spread, on the logit scale, of a failure rate that wanders
 	// from trial to trial with the machine (AR(1), the same for both sides).
 	drift float64
+	// wholeSuite: a run with the whole suite is possible.
+	wholeSuite bool
 }
 
 // driftMemory is the AR(1) coefficient: a machine's mood lasts some twenty trials.
@@ -94,6 +98,8 @@ func (s *simulation) trial(w world, r triage.Request) triage.Trial {
 		return t
 	case r.Arm.Scope == triage.InPackage:
 		rate = b.scope
+	case r.Arm.Scope == triage.InSuite:
+		rate = b.suite
 	case r.Arm.Lag != "" && rungIndex(r.Arm.Lag) >= w.rung:
 		rate, other = b.lag, b.lagOther
 	}
@@ -156,7 +162,7 @@ func (s *simulation) drive(p Policy, w world, c *Case) {
 func newCase(w world) Case {
 	return Case{
 		Red:   triage.Failure{Target: simTarget, Outcome: triage.Fail, Signature: w.ci},
-		Rungs: simRungs, PackageScope: true, Family: 1,
+		Rungs: simRungs, PackageScope: true, SuiteScope: w.wholeSuite, Family: 1,
 	}
 }
 

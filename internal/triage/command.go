@@ -69,6 +69,10 @@ type RunSpec struct {
 	// With, in the package's company, are the only tests to run before the
 	// target, in this order; nil for all of the package.
 	With []string
+	// WithFiles, in the suite's company, are the only files to run before the
+	// target, in this order; nil for the whole suite. With are then tests of the
+	// one file, nil for all of it.
+	WithFiles []string
 	// Args are options of the project's own, given to the framework's command.
 	Args []string
 	// Timeout is the trial's cap; the framework's own timeout is set a little

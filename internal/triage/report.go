@@ -77,6 +77,9 @@ type Plan struct {
 	// Detectors names for a framework the detector that is tried last: "race" for
 	// Go. A framework without one is not in it.
 	Detectors map[string]string `json:"detectors,omitempty"`
+	// SuiteScope names the suites that are run whole for a test which is quiet
+	// alone and with its package.
+	SuiteScope []string `json:"suite_scope,omitempty"`
 	// Ladders lists for each framework the ids of its lag plans in the order they
 	// are tried; a framework that lag is not to be had for, or off for, has none.
 	// A suite that declares seams has its own, by [LadderOf].

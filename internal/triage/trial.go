@@ -29,11 +29,15 @@ type Request struct {
 	// order, in place of all of them; only in the package's company. The order is
 	// that of an earlier run with the same Seed.
 	With []string `json:"with,omitempty"`
+	// WithFiles are the files of the suite that run before the target, in this
+	// order, in place of all of them; only in the suite's company. With are then
+	// the tests that run of the one file, nil for all of it.
+	WithFiles []string `json:"with_files,omitempty"`
 }
 
 // Equal reports whether two requests ask for the same trial.
 func (r Request) Equal(o Request) bool {
-	return r.Target == o.Target && r.Arm == o.Arm && r.Purpose == o.Purpose && r.Seed == o.Seed && slices.Equal(r.With, o.With)
+	return r.Target == o.Target && r.Arm == o.Arm && r.Purpose == o.Purpose && r.Seed == o.Seed && slices.Equal(r.With, o.With) && slices.Equal(r.WithFiles, o.WithFiles)
 }
 
 // Leftover is a file or process that outlived its trial.
@@ -64,8 +68,12 @@ type Trial struct {
 	Ran    int      `json:"ran"`
 	Others []Result `json:"others,omitempty"`
 	// Before are the tests of the target's package that ran before it, in order
-	// (bounded), of a red run in their company.
+	// (bounded), of a red run in their company. After one other file they are that
+	// file's.
 	Before []string `json:"before,omitempty"`
+	// BeforeFiles are the files of the suite that ran before the target's in its
+	// process, in order (bounded), of a red run in the whole suite's company.
+	BeforeFiles []string `json:"before_files,omitempty"`
 	// Decisions are the delays that were injected, in order (bounded;
 	// DecisionCount is their true number).
 	Decisions     []Decision `json:"decisions,omitempty"`

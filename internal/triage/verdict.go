@@ -123,19 +123,26 @@ type Cause struct {
 	Note string `json:"note,omitempty"`
 }
 
-// Polluters are tests of the same package after which a test fails that passes
-// alone.
+// Polluters are tests of the same package, or files of the same suite, after which
+// a test fails that passes alone.
 type Polluters struct {
-	// Tests are their ids, in the order they run. There is one where a single one
-	// is enough, and none where those that ran before it do not bring the failure
-	// back when they are run in that order by themselves.
+	// Files are the files after which it fails, in the order they run, where it does
+	// not fail with its own package; empty otherwise.
+	Files []string `json:"files,omitempty"`
+	// Tests are the ids of the tests, in the order they run: of the one of Files, or
+	// of its own package. There is one where a single one is enough. There is none
+	// where those that ran before it do not bring the failure back when they are run
+	// in that order by themselves, or where Files is all that can be named.
 	Tests []string `json:"tests"`
 	// Red of Runs is how often the test failed on head after these and no others;
 	// where there is no such test, in all runs of the search.
 	Red  int `json:"red"`
 	Runs int `json:"runs"`
-	// Of is how many tests run before it in the package.
+	// Of is how many tests run before it in the package, or how many files in the
+	// suite, where InSuite is set.
 	Of int `json:"of"`
+	// InSuite is set when the search was for files of the suite.
+	InSuite bool `json:"in_suite,omitempty"`
 }
 
 // Verdict is what is said of one red test.
