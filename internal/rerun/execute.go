@@ -45,7 +45,7 @@ func (r *Runner) execute(ctx context.Context, t triage.Trial, p triage.Prepared,
 	defer RemoveAll(m.dir)
 	spec := triage.RunSpec{
 		Prepared: p, Tree: r.cfg.Trees[t.Arm.Side], Target: t.Target, Scope: t.Arm.Scope,
-		Seed: t.Seed, With: t.With, Args: lag.Options(plan), Timeout: r.limit(), Detector: t.Arm.Detector,
+		Seed: t.Seed, With: t.With, WithFiles: t.WithFiles, Args: lag.Options(plan), Timeout: r.limit(), Detector: t.Arm.Detector,
 	}
 	env, err := trialEnv(m, plan)
 	if err != nil {
@@ -177,6 +177,9 @@ func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, 
 		return nil, nil
 	}
 	t.Before = before(*t, results)
+	if _, ok := a.(OneProcess); ok {
+		t.BeforeFiles = filesBefore(*t, results)
+	}
 	for _, res := range results {
 		switch {
 		case res.Target == t.Target:
@@ -190,6 +193,7 @@ func readResults(t *triage.Trial, a Adapter, spec triage.RunSpec, e triage.End, 
 			t.Ran++
 		}
 	}
+	inSuite(t, results)
 	return results, nil
 }
 

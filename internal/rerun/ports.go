@@ -18,6 +18,16 @@ type Adapter interface {
 	Results(r triage.RunSpec, end triage.End, output io.Reader) ([]triage.Result, error)
 }
 
+// OneProcess is an [Adapter] whose framework loads the files of a suite into one
+// process, and can be told which of them run before a test
+// ([triage.RunSpec].WithFiles). What one file leaves there meets the next one; with a
+// process or a context for each file only what is outside of them is shared, and
+// no order of files can be asked for.
+type OneProcess interface {
+	Adapter
+	OneProcess()
+}
+
 // Engine makes instrumented copies for lag; nil where there is none.
 type Engine interface {
 	// Instrument prepares the package of a tree, which stands in pkgDir. Files go

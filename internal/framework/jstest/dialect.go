@@ -30,6 +30,8 @@ type Trial struct {
 	Cache string
 	// File is relative to the directory of the run, empty for the whole suite.
 	File string
+	// Before are files, as File is one, that run before it in the same process.
+	Before []string
 	// Test is the id to select, empty for the whole file; Pattern is the regular
 	// expression for it, as [Dialect.Pattern] makes it.
 	Test, Pattern string

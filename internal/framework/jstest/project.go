@@ -281,7 +281,7 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	if c.Dir == "" {
 		c.Dir = filepath.Join(r.Tree, filepath.FromSlash(p.Dir))
 	}
-	if r.Scope == triage.InSuite && len(p.SuiteCommand) > 0 {
+	if r.Scope == triage.InSuite && r.WithFiles == nil && len(p.SuiteCommand) > 0 {
 		c.Argv = p.SuiteCommand
 		return c
 	}
@@ -292,13 +292,16 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	t := Trial{Run: r, Reporter: filepath.Join(out, d.Reporter), Cache: filepath.Join(out, "cache")}
 	t.Nested = lookup(r.Prepared.Env, envNested) != ""
 	t.Major, _ = strconv.Atoi(lookup(r.Prepared.Env, envMajor))
-	if r.Scope != triage.InSuite {
+	if r.Scope != triage.InSuite || r.WithFiles != nil {
 		t.File = p.relative(r.Target.Package)
+	}
+	for _, f := range r.WithFiles {
+		t.Before = append(t.Before, p.relative(f))
 	}
 	switch {
 	case r.Scope == triage.Alone:
 		t.Test, t.Pattern = r.Target.Test, d.Pattern(r.Target.Test)
-	case r.Scope == triage.InPackage && r.With != nil && d.Package != "":
+	case r.With != nil && d.Package != "":
 		t.Test, t.Pattern = r.Target.Test, d.AnyPattern(append(slices.Clone(r.With), r.Target.Test))
 	}
 	c.Argv = []string{p.node()}
@@ -331,7 +334,7 @@ func (p Project) relative(file string) string {
 // its file cannot be imported or its process broke.
 func (p Project) Results(d Dialect, r triage.RunSpec, end triage.End, output io.Reader) ([]triage.Result, error) {
 	fence := lookup(r.Prepared.Env, envFence)
-	if fence == "" || r.Scope == triage.InSuite && len(p.SuiteCommand) > 0 {
+	if fence == "" || r.Scope == triage.InSuite && r.WithFiles == nil && len(p.SuiteCommand) > 0 {
 		return p.logResults(d, r, end, output)
 	}
 	s, err := readRun(d, p.options(r.Tree), fence, output)

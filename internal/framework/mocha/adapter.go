@@ -28,6 +28,9 @@ func (a Adapter) Command(r triage.RunSpec) triage.Command {
 	return jstest.Project(a).Command(dialect, r)
 }
 
+// OneProcess says that mocha runs the files of a suite in one process.
+func (a Adapter) OneProcess() {}
+
 // Results reads what a trial told: see [jstest.Project.Results].
 func (a Adapter) Results(r triage.RunSpec, end triage.End, output io.Reader) ([]triage.Result, error) {
 	return jstest.Project(a).Results(dialect, r, end, output)

@@ -11,7 +11,7 @@ var dialect = jstest.Dialect{Name: Name, Package: "mocha", Separator: " ", Repor
 func arguments(t jstest.Trial) []string {
 	var args []string
 	if t.File != "" {
-		args = append(args, t.File, "--exit")
+		args = append(append(args, t.Before...), t.File, "--exit")
 	}
 	args = append(args, "--reporter", t.Reporter, "--retries", "0", "--no-parallel", "--no-bail", "--no-watch")
 	if t.Test != "" {

@@ -1,6 +1,7 @@
 package mocha
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,5 +22,26 @@ func TestArguments(t *testing.T) {
 		if d := cmp.Diff(c.want, arguments(c.t)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
+	}
+}
+
+func TestFilesBeforeATestAreNamedFirst(t *testing.T) {
+	t.Parallel()
+	p := Adapter{Dir: "pkg"}
+	spec := triage.RunSpec{
+		Prepared: triage.Prepared{Bin: "/mocha.js"}, Scope: triage.InSuite,
+		Target: triage.Target{Package: "pkg/c.js", Test: "c x"}, WithFiles: []string{"pkg/a.js", "pkg/b.js"},
+	}
+	command := func() string { return strings.Join(p.Command(spec).Argv, " ") }
+	if got := command(); !strings.Contains(got, " a.js b.js c.js --exit ") || strings.Contains(got, "--grep") {
+		t.Errorf("the command is %s", got)
+	}
+	spec.WithFiles, spec.With = spec.WithFiles[:1], []string{"a one"}
+	if got := command(); !strings.Contains(got, " a.js c.js --exit ") || !strings.HasSuffix(got, "--grep ^(?:a one|c x)$") {
+		t.Errorf("the command is %s", got)
+	}
+	spec.WithFiles, spec.With = nil, nil
+	if got := command(); strings.Contains(got, ".js --exit") {
+		t.Errorf("the whole suite is %s", got)
 	}
 }

@@ -209,11 +209,11 @@ func (a Adapter) Command(r triage.RunSpec) triage.Command {
 	if r.Seed != 0 {
 		c.Env = append(c.Env, envSeed+"="+strconv.FormatInt(r.Seed, 10))
 	}
-	if r.With != nil {
+	if r.With != nil || r.WithFiles != nil {
 		c.Env = append(c.Env, envOrdered+"=1")
 	}
 	ours := a.ourArgs(r)
-	if r.Scope == triage.InSuite && len(a.SuiteCommand) > 0 {
+	if r.Scope == triage.InSuite && r.WithFiles == nil && len(a.SuiteCommand) > 0 {
 		c.Argv = a.SuiteCommand
 		c.Env = append(c.Env, "PYTEST_ADDOPTS="+strings.TrimSpace(strings.Join(append(ours, r.Args...), " ")+" "+lookup(a.Env, "PYTEST_ADDOPTS")))
 		return c
@@ -223,18 +223,7 @@ func (a Adapter) Command(r triage.RunSpec) triage.Command {
 		c.Argv[0] = a.named(r.Tree)
 	}
 	c.Argv = append(append(c.Argv, a.Args...), r.Args...)
-	if r.Scope != triage.InSuite && r.Target.Package != "" {
-		if r.Scope == triage.InPackage && r.With != nil {
-			for _, test := range r.With {
-				before := r
-				before.Scope, before.Target.Test = triage.Alone, test
-				c.Argv = append(c.Argv, a.selection(before))
-			}
-			r.Scope = triage.Alone
-		}
-		c.Argv = append(c.Argv, a.selection(r))
-	}
-	return c
+	return a.selected(c, r)
 }
 
 // ourArgs are the arguments that load our plugin and keep caches out of the
@@ -244,7 +233,7 @@ func (a Adapter) ourArgs(r triage.RunSpec) []string {
 		return []string{"-rA"}
 	}
 	args := []string{"-p", pluginName, "-o", "cache_dir=$TRIAGEBOT_PYTEST_CACHE", "-o", "tmp_path_retention_policy=none"}
-	if r.Scope == triage.InSuite && len(a.SuiteCommand) > 0 {
+	if r.Scope == triage.InSuite && r.WithFiles == nil && len(a.SuiteCommand) > 0 {
 		args[3] = `'` + args[3] + `'` // pytest parts PYTEST_ADDOPTS as a shell does
 	}
 	return args
