@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/triagebot/triagebot/internal/classify"
 	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/framework"
+	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/pipeline"
 	"github.com/triagebot/triagebot/internal/report"
@@ -206,6 +208,7 @@ func (s *session) header(c collected) (triage.Report, error) {
 	if err := s.addLadders(&plan, c.failures); err != nil {
 		return triage.Report{}, err
 	}
+	plan.SuiteScope = s.wholeSuites(c.failures)
 	return triage.Report{
 		Schema: triage.Schema,
 		Tool:   tool(),
@@ -217,6 +220,19 @@ func (s *session) header(c collected) (triage.Report, error) {
 		Failures: c.failures,
 		Warnings: append(s.ws.Warnings(), c.warnings...),
 	}, nil
+}
+
+// wholeSuites names the suites of failing tests that can be run whole in one
+// process of their framework. A package of Go is a process of its own, and there is
+// none for more.
+func (s *session) wholeSuites(failures []triage.Failure) []string {
+	var names []string
+	for _, f := range failures {
+		if f.Target.Framework != gotest.Name && !f.Target.IsCommand() && !slices.Contains(names, f.Target.Suite) {
+			names = append(names, f.Target.Suite)
+		}
+	}
+	return names
 }
 
 // addLadders puts the lag plans of the frameworks of these failures into the

@@ -34,6 +34,10 @@ func (r *runners) Run(ctx context.Context, req triage.Request, plan *triage.LagP
 	if err != nil {
 		return triage.Trial{}, err
 	}
+	if req.Arm.Scope == triage.InSuite { // a whole suite is not held to the time of one test
+		t, _, err := run.RunAll(ctx, req, plan, max(r.s.cfg.Budget, r.s.cfg.TrialTimeout))
+		return t, err
+	}
 	return run.Run(ctx, req, plan)
 }
 

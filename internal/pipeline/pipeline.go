@@ -99,6 +99,7 @@ func (c *check) addTarget(f triage.Failure) {
 		Red:             f,
 		Rungs:           slices.Clone(c.rungs(f.Target)),
 		PackageScope:    c.in.PackageScope && !f.Target.IsCommand(),
+		SuiteScope:      slices.Contains(r.Plan.SuiteScope, f.Target.Suite) && !f.Target.IsCommand(),
 		HeadUnbuildable: r.Check.Head.Unbuildable,
 		BaseUnbuildable: r.Check.Base.Unbuildable,
 		MaxTrials:       r.Plan.MaxTrials,
@@ -190,11 +191,7 @@ func (c *check) measureTargets(ctx context.Context) error {
 // use before the others have had their turn. It is counted in recorded
 // durations, so that it replays.
 func (c *check) share(left int) float64 {
-	spent := 0.0
-	for _, tr := range c.report.Trials {
-		spent += tr.DurationMS
-	}
-	return max(leastShareMS, (float64(c.report.Plan.BudgetMS)-spent)/float64(left))
+	return max(leastShareMS, (float64(c.report.Plan.BudgetMS)-c.spentMS())/float64(left))
 }
 
 // leastShareMS keeps turns from becoming so short that nothing is finished.
@@ -288,6 +285,8 @@ func (c *check) doing(step classify.Step) string {
 		return "under the race detector"
 	case classify.StepPolluter:
 		return "looking for the test that it fails after"
+	case classify.StepSuite:
+		return "with its whole suite"
 	}
 	return ""
 }
@@ -302,7 +301,7 @@ func (c *check) trial(ctx context.Context, t *target, req triage.Request) (triag
 		}
 		plan = &p
 	}
-	tr, err := c.run.Run(ctx, req, plan)
+	tr, err := c.start(ctx, t, req, plan)
 	if err != nil {
 		return triage.Trial{}, err
 	}

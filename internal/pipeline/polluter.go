@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -17,35 +16,48 @@ const polluterConfirms = 2
 // different halves ends with the last set that was red: it is named as such.
 func (c *check) findPolluters(ctx context.Context, t *target) error {
 	t.c.Polluted = true
-	red, ok := lastInPackage(t.c.Trials)
+	red, ok := lastInCompany(t.c.Trials)
 	if !ok {
 		return nil
 	}
 	if alone, err := c.redBySeed(ctx, t, red); alone || err != nil {
 		return err
 	}
-	s := &pollution{red: red.Failure.Signature, of: len(red.Before)}
+	if red.Arm.Scope == triage.InSuite {
+		return c.findFiles(ctx, t, red)
+	}
+	s := c.newPollution(ctx, t, red, len(red.Before), func(with []string) triage.Request {
+		return triage.Request{
+			Target: t.c.Red.Target, Arm: triage.Arm{Side: triage.Head, Scope: triage.InPackage}, Purpose: triage.Explain, Seed: red.Seed, With: with,
+		}
+	})
+	found, err := s.search(red.Before)
+	t.c.Polluters = found
+	return uncapped(err)
+}
+
+// newPollution is a search among what ran before a red, by trials that are asked
+// for as ask does.
+func (c *check) newPollution(ctx context.Context, t *target, red triage.Trial, of int, ask func(with []string) triage.Request) *pollution {
+	s := &pollution{red: red.Failure.Signature, of: of}
 	s.probe = func(with []string) (bool, error) {
 		if most := t.c.MaxTrials; most > 0 && len(t.c.Trials) >= most {
 			return false, errCapped
 		}
-		tr, err := c.trial(ctx, t, triage.Request{
-			Target: t.c.Red.Target, Arm: triage.Arm{Side: triage.Head, Scope: triage.InPackage}, Purpose: triage.Explain, Seed: red.Seed, With: with,
-		})
+		tr, err := c.trial(ctx, t, ask(with))
+		same := err == nil && tr.SameFailure(s.red)
 		if err == nil && tr.Outcome.Counts() {
 			s.runs++
-			if tr.SameFailure(s.red) {
-				s.reds++
-			}
 		}
-		return err == nil && tr.SameFailure(s.red), err
+		if same {
+			s.reds++
+		}
+		if same && s.seen != nil {
+			s.seen(tr)
+		}
+		return same, err
 	}
-	found, err := s.search(red.Before)
-	t.c.Polluters = found
-	if errors.Is(err, errCapped) {
-		err = nil
-	}
-	return err
+	return s
 }
 
 // redBySeed reports whether the seed of a run turns the target red by itself: it
@@ -58,10 +70,12 @@ func (c *check) redBySeed(ctx context.Context, t *target, red triage.Trial) (boo
 	return err == nil && tr.SameFailure(red.Failure.Signature), err
 }
 
-// lastInPackage is head's last red run in its package whose order is known.
-func lastInPackage(trials []triage.Trial) (triage.Trial, bool) {
+// lastInCompany is head's last red run with its package or suite whose order is known.
+func lastInCompany(trials []triage.Trial) (triage.Trial, bool) {
 	for _, tr := range slices.Backward(trials) {
-		if tr.Arm == (triage.Arm{Scope: triage.InPackage}) && len(tr.Before) > 0 && tr.Outcome.Red() && tr.Failure != nil {
+		inPackage := tr.Arm == (triage.Arm{Scope: triage.InPackage}) && len(tr.Before) > 0
+		inSuite := tr.Arm == (triage.Arm{Scope: triage.InSuite}) && len(tr.BeforeFiles) > 0
+		if (inPackage || inSuite) && tr.Outcome.Red() && tr.Failure != nil {
 			return tr, true
 		}
 	}
@@ -75,6 +89,8 @@ type pollution struct {
 	// reds of runs probes were red.
 	reds, runs int
 	probe      func(with []string) (red bool, err error)
+	// seen, when set, is told of each red probe.
+	seen func(triage.Trial)
 }
 
 // search halves the set while one half is enough, then confirms what is left.

@@ -64,33 +64,6 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 	return append(out, failureSection(r, w)...)
 }
 
-// maxPolluters bounds the tests that are named.
-const maxPolluters = 5
-
-// polluters names the tests after which the target fails.
-func polluters(p triage.Polluters) []prose {
-	if len(p.Tests) == 0 {
-		return []prose{say(fmt.Sprintf("No test can be named: run again after nothing but those that had run before it (%d), in the same order, it failed %d of %d times.", p.Of, p.Red, p.Runs))}
-	}
-	names := make([]prose, 0, maxPolluters)
-	for _, t := range p.Tests[:min(len(p.Tests), maxPolluters)] {
-		names = append(names, say(name(t)))
-	}
-	line := say("It fails when ", list(names))
-	if more := len(p.Tests) - len(names); more > 0 {
-		line = append(line, say(fmt.Sprintf(" and %d more", more))...)
-	}
-	verb := " runs"
-	if len(p.Tests) > 1 {
-		verb = " run"
-	}
-	line = append(line, say(fmt.Sprintf("%s before it in the same process, and no other of the %d that do in its package (%d of %d runs).", verb, p.Of, p.Red, p.Runs))...)
-	if len(p.Tests) > 1 {
-		return []prose{line, say("No half of these is enough by itself.")}
-	}
-	return []prose{line}
-}
-
 // list joins names by commas.
 func list(names []prose) prose {
 	var out prose

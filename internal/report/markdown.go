@@ -78,7 +78,7 @@ func mdTable(v view, room int) string {
 	}
 	head := append([]string{"test", "verdict"}, v.columns()...)
 	if v.order {
-		head = append(head, "with its package")
+		head = append(head, v.company())
 	}
 	b := "\n" + mdRow(head) + "|" + strings.Repeat("---|", len(head)) + "\n"
 	legend := "\n" + v.legend() + "\n"

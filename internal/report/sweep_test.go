@@ -83,7 +83,7 @@ func TestTheTableOfASweepHasItsOwnColumnsAndWords(t *testing.T) {
 		"| test | verdict | alone | in the suite | alone + lag | in the suite + lag |",
 		"| `TestAAA` | race | ○○○○○ 0/5 | ○○ 0/2 | ●●●●● 5/5 at 400 ms | ● 1/1 |",
 		"race: a fixed sleep", "a lead, not confirmed: did not fail again", "a lead, confirmed alone, but no single cause", "honest deadline, no finding",
-		"fails only in the company of the other tests", "Swept `4f1c9a7b0000`. What changed since `a90d1e2f0000` was looked at first.",
+		"fails only in the company of other tests", "Swept `4f1c9a7b0000`. What changed since `a90d1e2f0000` was looked at first.",
 		"91 tests in 2 processes of the suite's 1 in 56 s.", "3 red, the delays of 1 were used up before the end.",
 		"91 tests, file by file in 60 s.", "30 tests, each alone in 90 s, 61 not reached in the time.",
 	} {

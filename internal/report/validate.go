@@ -142,8 +142,8 @@ func validVerdict(r triage.Report, v triage.Verdict) error {
 		return fmt.Errorf(".trial: there is no trial %d", v.Trial)
 	case v.Bound.RateLow > v.Bound.RateHigh:
 		return fmt.Errorf(".bound.rate_low: %v is above rate_high, %v", v.Bound.RateLow, v.Bound.RateHigh)
-	case v.Polluters != nil && (v.Polluters.Red > v.Polluters.Runs || len(v.Polluters.Tests) > v.Polluters.Of):
-		return fmt.Errorf(".polluters: %d red of %d runs, %d tests of %d", v.Polluters.Red, v.Polluters.Runs, len(v.Polluters.Tests), v.Polluters.Of)
+	case v.Polluters != nil && !possible(*v.Polluters):
+		return fmt.Errorf(".polluters: %d red of %d runs, %d files and %d tests of %d", v.Polluters.Red, v.Polluters.Runs, len(v.Polluters.Files), len(v.Polluters.Tests), v.Polluters.Of)
 	case v.Cause == nil:
 		return nil
 	}
@@ -154,6 +154,14 @@ func validVerdict(r triage.Report, v triage.Verdict) error {
 		return fmt.Errorf(".cause.plan: %w", err)
 	}
 	return nil
+}
+
+// possible reports whether a search can have come to this.
+func possible(p triage.Polluters) bool {
+	if p.InSuite {
+		return p.Red <= p.Runs && len(p.Files) <= p.Of && (len(p.Tests) == 0 || len(p.Files) == 1)
+	}
+	return p.Red <= p.Runs && len(p.Files) == 0 && len(p.Tests) <= p.Of
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -36,7 +36,8 @@ type row struct {
 	// lagHead and lagBase are of the one lag plan that says most; lagDose is its delay.
 	lagHead, lagBase cell
 	lagDose          string
-	// orderHead and orderBase are in the company of the package.
+	// orderHead and orderBase are in the company of the package, or of the whole
+	// suite where that was run.
 	orderHead, orderBase cell
 	// same are the tests that share this verdict without a run of their own.
 	same []string
@@ -71,6 +72,14 @@ func newView(r triage.Report) view {
 	v.sort()
 	v.collapse()
 	return v
+}
+
+// company names the column of the runs in company.
+func (v view) company() string {
+	if slices.ContainsFunc(v.rows, func(w row) bool { return w.orderHead.tally.Arm.Scope == triage.InSuite }) {
+		return "with its package or suite"
+	}
+	return "with its package"
 }
 
 func (v *view) sort() {
@@ -143,8 +152,11 @@ func newRow(r triage.Report, v triage.Verdict, titles map[triage.Target]string) 
 	}
 	w.head = w.cell(triage.Arm{})
 	w.base = w.cell(triage.Arm{Side: triage.Base})
-	w.orderHead = w.cell(triage.Arm{Scope: triage.InPackage})
-	w.orderBase = w.cell(triage.Arm{Scope: triage.InPackage, Side: triage.Base})
+	company := triage.Arm{Scope: triage.InPackage}
+	if t := w.evidence.Tally(triage.Arm{Scope: triage.InSuite}); t.N() > 0 {
+		company.Scope = triage.InSuite
+	}
+	w.orderHead, w.orderBase = w.cell(company), w.cell(company.On(triage.Base))
 	if lag, ok := w.bestLag(); ok {
 		w.lagHead, w.lagBase = w.cell(lag.On(triage.Head)), w.cell(lag.On(triage.Base))
 		w.lagDose = dose(r.Plan.LagPlans[lag.Lag])

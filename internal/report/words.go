@@ -69,7 +69,7 @@ var reasonTexts = []reasonText{
 	{triage.ReasonOtherOnBase, false, "fails otherwise on base",
 		"Without the change the test fails too, but in another way."},
 	{triage.ReasonOrder, false, "depends on the tests around it",
-		"The test passes alone and fails only in the company of the other tests of its package."},
+		"The test passes alone and fails only in the company of other tests, of its package or of its suite."},
 	{triage.ReasonSameSignature, false, "same failure as another test",
 		"The test was not run: its failure is the same as that of a test that was."},
 	{triage.ReasonDataRace, false, "data race",
