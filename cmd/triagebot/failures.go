@@ -18,18 +18,50 @@ type collected struct {
 	failures []triage.Failure
 	source   string
 	warnings []string
+	// seeds are those that logs print which name no failure of their framework;
+	// settled are the targets whose seed is that of their own run.
+	seeds   framework.Seeds
+	settled map[triage.Target]bool
 }
 
-// add keeps each target once; the first word on it counts.
+// add keeps each target once; the first word on it counts. Only a seed is taken
+// from a later one, for a report has none: that of the run with the same failure,
+// or else of the first that has one.
 func (c *collected) add(fs []triage.Failure) {
-	known := map[triage.Target]bool{}
-	for _, f := range c.failures {
-		known[f.Target] = true
+	known := map[triage.Target]int{}
+	for i, f := range c.failures {
+		known[f.Target] = i
 	}
 	for _, f := range fs {
-		if !known[f.Target] {
-			known[f.Target] = true
+		i, ok := known[f.Target]
+		if !ok {
+			known[f.Target] = len(c.failures)
 			c.failures = append(c.failures, f)
+			continue
+		}
+		if f.Seed != 0 && !c.settled[f.Target] {
+			first := &c.failures[i]
+			same := first.Signature == f.Signature
+			if first.Seed == 0 || same {
+				first.Seed = f.Seed
+			}
+			c.settle(f.Target, same)
+		}
+	}
+}
+
+func (c *collected) settle(t triage.Target, known bool) {
+	if c.settled == nil {
+		c.settled = map[triage.Target]bool{}
+	}
+	c.settled[t] = known
+}
+
+// seed gives the failures without a seed the one of their framework's only run.
+func (c *collected) seed(seed func(framework string) int64) {
+	for i, f := range c.failures {
+		if f.Seed == 0 && !c.settled[f.Target] {
+			c.failures[i].Seed = seed(f.Target.Framework)
 		}
 	}
 }
@@ -65,6 +97,7 @@ func collect(f *measureFlags, in framework.Reading) (collected, error) {
 			c.source = "log"
 		}
 	}
+	c.seed(c.seeds.Only)
 	if c.source != "" && len(c.failures) == 0 {
 		return c, fmt.Errorf("no failing test found in %s: is it the report of the red run?", several(read))
 	}
@@ -90,8 +123,19 @@ func (c *collected) readFile(flag, path string, in framework.Reading) (framework
 	if st, err := file.Stat(); err == nil && st.IsDir() {
 		return 0, fmt.Errorf("reading %s %q: it is a directory: name its files, as in %q", flag, path, filepath.Join(path, "*.xml"))
 	}
-	kind, fs, err := readReport(file, in, flag == "--log")
+	var printed framework.Seeds
+	kind, fs, err := readReport(io.TeeReader(file, &printed), in, flag == "--log")
+	before := len(c.failures)
 	c.add(fs)
+	if kind == framework.Log {
+		for _, f := range fs {
+			printed.Drop(f.Target.Framework)
+		}
+		for _, f := range c.failures[before:] { // a log tells of its run's order too
+			c.settle(f.Target, true)
+		}
+		c.seeds.Merge(&printed)
+	}
 	switch {
 	case err == nil:
 	case framework.IsTruncated(err) && len(fs) > 0:

@@ -26,6 +26,7 @@ func (s *session) find(ctx context.Context, f *measureFlags, c *collected, p *pr
 	if err := s.findAll(ctx, f, c, p); err != nil {
 		return err
 	}
+	s.commandSeeds(c.failures)
 	for _, red := range c.failures {
 		if err := s.ready(ctx, s.of(red.Target)); err != nil {
 			return err
@@ -78,6 +79,16 @@ func (s *session) findAll(ctx context.Context, f *measureFlags, c *collected, p 
 		return errGreen
 	}
 	return nil
+}
+
+// commandSeeds gives the failures that no output has a seed of the one that the
+// command of their suite sets.
+func (s *session) commandSeeds(fs []triage.Failure) {
+	for i, f := range fs {
+		if su := s.of(f.Target); su != nil && f.Seed == 0 {
+			fs[i].Seed = framework.CommandSeed(su.Framework, su.Command)
+		}
+	}
 }
 
 // locate finds the packages of the failures whose report named none, as a log
@@ -258,7 +269,7 @@ func (s *session) readSuite(su *suite, c suiteCommand, end triage.End, spool *os
 		if report, err := os.Open(path); err == nil {
 			defer report.Close()
 			_, fs, err := framework.ReadReport(report, in)
-			return fs, err
+			return printedSeeds(fs, spool, in), err
 		}
 	}
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {
@@ -269,4 +280,21 @@ func (s *session) readSuite(su *suite, c suiteCommand, end triage.End, spool *os
 	}
 	_, fs, err := framework.ReadReport(spool, in)
 	return fs, err
+}
+
+// printedSeeds gives the failures of a report the order seed that the command
+// printed; where it printed several, each the one of its own run.
+func printedSeeds(fs []triage.Failure, spool io.ReadSeeker, in framework.Reading) []triage.Failure {
+	c := collected{failures: fs}
+	var printed framework.Seeds
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return fs // an order that is not known is the source's
+	}
+	if told, err := framework.ReadLog(io.TeeReader(spool, &printed), in); err == nil {
+		reported := c.failures
+		c.add(told)
+		c.failures = c.failures[:len(reported)] // the report is whole, and its names are exact
+	}
+	c.seed(printed.Only)
+	return c.failures
 }

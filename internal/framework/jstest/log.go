@@ -21,6 +21,8 @@ var (
 	reBullet = regexp.MustCompile(`^  ● (.+)$`)
 	// reOrder is the seed as the frameworks print it.
 	reOrder = regexp.MustCompile(`(?:Running tests with seed "|^Seed: +)(-?\d+)`)
+	// reRun begins a run of vitest.
+	reRun = regexp.MustCompile(`^ *RUN +v\d`)
 	// reStamp is the time that a CI service puts before each line.
 	reStamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z ?`)
 )
@@ -60,13 +62,20 @@ type logReader struct {
 	file string
 	open *triage.Target
 	text strings.Builder
+	// seed is that of the run being read, which vitest prints at its beginning and
+	// jest at its end; from is the first failure of that run of jest.
 	seed int64
+	from int
 }
 
 func (l *logReader) line(s string) {
 	s = reStamp.ReplaceAllString(s, "")
+	if reRun.MatchString(s) {
+		l.close()
+		l.seed = 0
+	}
 	if m := reOrder.FindStringSubmatch(s); m != nil {
-		l.seed, _ = strconv.ParseInt(m[1], 10, 64)
+		l.order(m[1])
 	}
 	if m := reFail.FindStringSubmatch(s); m != nil {
 		l.close()
@@ -87,12 +96,32 @@ func (l *logReader) line(s string) {
 	}
 	if strings.HasPrefix(s, "⎯⎯⎯") || strings.HasPrefix(s, "Test Suites:") || strings.HasPrefix(s, " ❯ ") && l.text.Len() == 0 {
 		l.close()
+		if strings.HasPrefix(s, "Test Suites:") { // a run of jest that has no seed ends here too
+			l.from = len(l.found.list)
+		}
 		return
 	}
 	if l.open != nil && l.text.Len() < maxText {
 		l.text.WriteString(strings.TrimPrefix(s, "    "))
 		l.text.WriteByte('\n')
 	}
+}
+
+// order takes the seed of a run.
+func (l *logReader) order(word string) {
+	seed, err := strconv.ParseInt(word, 10, 64)
+	if err != nil {
+		return
+	}
+	if l.d.Separator == " > " {
+		l.seed = seed
+		return
+	}
+	l.close()
+	for i := l.from; i < len(l.found.list); i++ {
+		l.found.list[i].Seed = seed
+	}
+	l.from = len(l.found.list)
 }
 
 func (l *logReader) start(t triage.Target) { l.open = &t }
@@ -105,15 +134,14 @@ func (l *logReader) close() {
 	if l.open.Test == "" {
 		phase = triage.PhaseBuild
 	}
-	l.found.add(l.d.failure(l.o, *l.open, phase, thrown{Message: strings.TrimSpace(l.text.String())}))
+	f := l.d.failure(l.o, *l.open, phase, thrown{Message: strings.TrimSpace(l.text.String())})
+	f.Seed = l.seed
+	l.found.add(f)
 	l.open = nil
 	l.text.Reset()
 }
 
 func (l *logReader) done() ([]triage.Failure, error) {
 	l.close()
-	for i := range l.found.list {
-		l.found.list[i].Seed = l.seed
-	}
 	return l.found.done(nil)
 }

@@ -3,9 +3,11 @@ package jstest_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,6 +208,39 @@ func TestASeedIsReadFromTheLog(t *testing.T) {
 		fs, err := read(strings.NewReader(text), jstest.Options{})
 		if err != nil || len(fs) != 1 || fs[0].Seed != 1234 {
 			t.Errorf("%q: %v %+v", text, err, fs)
+		}
+	}
+}
+
+func TestEachRunOfALogKeepsItsOwnSeed(t *testing.T) {
+	t.Parallel()
+	const (
+		vitestRun = " RUN  v3.2.4 /repo\n"
+		vitestRed = " FAIL  %s > x\nError: y\n"
+		jestRed   = "FAIL %s\n  ● x\n\n    y\n\n"
+		jestEnd   = "Test Suites: 1 failed, 1 total\n"
+	)
+	red := func(form, file string) string { return fmt.Sprintf(form, file) }
+	for name, c := range map[string]struct {
+		read reader
+		text string
+		want []int64
+	}{
+		"vitest, two seeds": {vitest.ReadLog, vitestRun + "      Running tests with seed \"1\"\n" + red(vitestRed, "a.test.ts") +
+			vitestRun + "      Running tests with seed \"2\"\n" + red(vitestRed, "b.test.ts"), []int64{1, 2}},
+		"vitest, the second is in order": {vitest.ReadLog, vitestRun + "      Running tests with seed \"1\"\n" + red(vitestRed, "a.test.ts") +
+			vitestRun + red(vitestRed, "b.test.ts"), []int64{1, 0}},
+		"jest, two seeds":              {jest.ReadLog, red(jestRed, "a.test.js") + "Seed:        1\n" + jestEnd + red(jestRed, "b.test.js") + "Seed:        2\n" + jestEnd, []int64{1, 2}},
+		"jest, the first is in order":  {jest.ReadLog, red(jestRed, "a.test.js") + jestEnd + red(jestRed, "b.test.js") + "Seed:        2\n" + jestEnd, []int64{0, 2}},
+		"jest, the second is in order": {jest.ReadLog, red(jestRed, "a.test.js") + "Seed:        1\n" + jestEnd + red(jestRed, "b.test.js") + jestEnd, []int64{1, 0}},
+	} {
+		fs, err := c.read(strings.NewReader(c.text), jstest.Options{})
+		var got []int64
+		for _, f := range fs {
+			got = append(got, f.Seed)
+		}
+		if !slices.Equal(got, c.want) || err != nil {
+			t.Errorf("%s: %v, want %v (%v)", name, got, c.want, err)
 		}
 	}
 }
