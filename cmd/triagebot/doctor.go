@@ -146,7 +146,7 @@ func (d *diagnosis) suites(all *[]finding) []*suite {
 		return nil
 	}
 	prefix, _ := d.run("git", "rev-parse", "--show-prefix")
-	picked, err := choose(file.Suites, found, nil, strings.TrimSuffix(prefix, "/"), "")
+	picked, err := choose(settled(file.Suites, d.top), found, nil, strings.TrimSuffix(prefix, "/"), "")
 	if err != nil {
 		*all = append(*all, finding{"suites", err.Error(), "", true})
 		return nil
@@ -169,6 +169,9 @@ func (d *diagnosis) languages(file config.Config, picked []config.Suite, all *[]
 			*all = append(*all, finding{"suite " + c.Name, err.Error(), "", true})
 			continue
 		}
+		if scripts, ok := lang.(scripted); ok {
+			su.doubts = scripts.readScripts(d.top, "", su.dir(), su)
+		}
 		out = append(out, su)
 	}
 	return out
@@ -184,7 +187,14 @@ func (d *diagnosis) suite(su *suite) []finding {
 	if len(su.Command) > 0 {
 		found += ", run by " + shellWords(su.Command)
 	}
+	if j, ok := su.lang.(*scriptLanguage); ok && j.run.Script != "" && j.run.Line != "" {
+		found += fmt.Sprintf(", as %s has it: %s", j.run.Script, j.run)
+	}
 	out := []finding{{what: "suite " + su.Name, found: found}}
+	for _, doubt := range su.doubts {
+		what, fix, _ := strings.Cut(strings.TrimPrefix(doubt, "suite "+su.Name+": "), ": ")
+		out = append(out, finding{what: "command", found: what, fix: fix})
+	}
 	if len(su.Seams) > 0 {
 		out = append(out, d.seams(su))
 	}

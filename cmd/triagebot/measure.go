@@ -218,7 +218,7 @@ func (s *session) header(c collected) (triage.Report, error) {
 		},
 		Plan:     plan,
 		Failures: c.failures,
-		Warnings: append(s.ws.Warnings(), c.warnings...),
+		Warnings: append(append(s.ws.Warnings(), s.warnings...), c.warnings...),
 	}, nil
 }
 

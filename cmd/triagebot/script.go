@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,23 +22,23 @@ import (
 type dialect struct {
 	name    string
 	adapter func(jstest.Project) rerun.Adapter
-	parse   func([]string) (jstest.Project, bool)
+	runner  jstest.Runner
 	// reporting are the arguments that make the framework's own command write a
 	// report into a file, and go on printing.
 	reporting func(file string) []string
 }
 
 var dialects = map[string]dialect{
-	vitest.Name: {vitest.Name, func(p jstest.Project) rerun.Adapter { return vitest.Adapter(p) }, vitest.ParseCommand, func(f string) []string {
+	vitest.Name: {vitest.Name, func(p jstest.Project) rerun.Adapter { return vitest.Adapter(p) }, vitest.Runner, func(f string) []string {
 		return []string{"--reporter=default", "--reporter=json", "--outputFile.json=" + f}
 	}},
-	jest.Name: {jest.Name, func(p jstest.Project) rerun.Adapter { return jest.Adapter(p) }, jest.ParseCommand, func(f string) []string {
+	jest.Name: {jest.Name, func(p jstest.Project) rerun.Adapter { return jest.Adapter(p) }, jest.Runner, func(f string) []string {
 		return []string{"--json", "--outputFile=" + f}
 	}},
-	mocha.Name: {mocha.Name, func(p jstest.Project) rerun.Adapter { return mocha.Adapter(p) }, mocha.ParseCommand, func(f string) []string {
+	mocha.Name: {mocha.Name, func(p jstest.Project) rerun.Adapter { return mocha.Adapter(p) }, mocha.Runner, func(f string) []string {
 		return []string{"--reporter", "json", "--reporter-option", "output=" + f}
 	}},
-	nodetest.Name: {nodetest.Name, func(p jstest.Project) rerun.Adapter { return nodetest.Adapter(p) }, nodetest.ParseCommand, nil},
+	nodetest.Name: {nodetest.Name, func(p jstest.Project) rerun.Adapter { return nodetest.Adapter(p) }, nodetest.Runner, nil},
 }
 
 // scriptLanguage is that of a framework of JavaScript.
@@ -48,9 +47,21 @@ type scriptLanguage struct {
 	project jstest.Project
 	// direct is set when the suite's command is the framework's own.
 	direct bool
+	// base is how base's own script runs the tests, when that is another way.
+	base *jstest.Project
+	// baseTree is base's directory.
+	baseTree string
+	// run is what was read of the command or the scripts.
+	run jstest.Run
 }
 
-func (j *scriptLanguage) adapter() rerun.Adapter { return j.dialect.adapter(j.project) }
+func (j *scriptLanguage) adapter() rerun.Adapter {
+	head := j.dialect.adapter(j.project)
+	if j.base == nil {
+		return head
+	}
+	return bySide(head, j.dialect.adapter(*j.base), j.baseTree)
+}
 
 func (j *scriptLanguage) engine(*session, *suite) rerun.Engine {
 	return runtimeEngine(func(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
@@ -59,11 +70,8 @@ func (j *scriptLanguage) engine(*session, *suite) rerun.Engine {
 }
 
 func (j *scriptLanguage) configure(_ string, su *suite) error {
-	j.project, j.direct = j.dialect.parse(su.Command)
-	j.project.Suite, j.project.Dir = su.Name, su.dir()
-	if v := os.Getenv("NODE_OPTIONS"); v != "" {
-		j.project.Env = append([]string{"NODE_OPTIONS=" + v}, j.project.Env...)
-	}
+	own, direct := j.dialect.runner.Parse(su.Command)
+	j.project, j.direct = j.of(su, own), direct && su.Command[0] != "sh" && su.Command[0] != "bash"
 	return nil
 }
 
@@ -82,7 +90,7 @@ func (j *scriptLanguage) command(ctx context.Context, s *session, su *suite) ([]
 	if len(su.Command) == 0 {
 		return s.ownCommand(ctx, su, j.dialect.name)
 	}
-	c := suiteCommand{Command: triage.Command{Dir: s.commandDir(su), Argv: su.Command, Env: j.project.Env}}
+	c := suiteCommand{Command: triage.Command{Dir: s.commandDir(su), Argv: su.Command, Env: callersOptions()}}
 	if j.direct && j.dialect.reporting != nil {
 		c.report = filepath.Join(s.dir, "suite-"+fileName(su.Name)+".json")
 		c.Argv = slices.Concat(c.Argv, j.dialect.reporting(c.report))
@@ -91,10 +99,14 @@ func (j *scriptLanguage) command(ctx context.Context, s *session, su *suite) ([]
 }
 
 func (j *scriptLanguage) plain() []string {
-	if j.dialect.name == nodetest.Name {
-		return append([]string{"node", "--test"}, j.project.Args...)
+	var env []string
+	if len(j.project.Env) > 0 {
+		env = append([]string{"env"}, j.project.Env...)
 	}
-	return append([]string{"npx", "--no-install", j.dialect.name}, j.project.Args...)
+	if j.dialect.name == nodetest.Name {
+		return slices.Concat(env, []string{"node"}, j.project.Args, []string{"--test"})
+	}
+	return slices.Concat(env, []string{"npx", "--no-install", j.dialect.name}, j.project.Args)
 }
 
 // named reads "file > describe > test": the file, then the framework's own id.

@@ -25,6 +25,8 @@ type session struct {
 	cfg    config.Config
 	suites []*suite
 	setup  time.Duration
+	// warnings are those of the suites that were made ready.
+	warnings []string
 	// dir is a temporary directory of this run for all that it starts: what a
 	// killed tool leaves goes with it.
 	dir string
@@ -115,6 +117,7 @@ func (s *session) configure(f *measureFlags) error {
 		if err := lang.configure(s.ws.Top(), su); err != nil {
 			return err
 		}
+		s.readScripts(su)
 		if err := su.findSeams([]string{s.ws.Tree(triage.Head).Dir, s.ws.Tree(triage.Base).Dir}); err != nil {
 			return fmt.Errorf("%s: %w", s.cfg.At(fmt.Sprintf("suites[%d].seams", i)), err)
 		}
@@ -163,6 +166,9 @@ func (s *session) ready(ctx context.Context, su *suite) error {
 	began := time.Now()
 	err := su.lang.ready(ctx, s, su)
 	s.setup += time.Since(began)
+	if err == nil { // only of suites that are measured
+		s.warnings = append(s.warnings, su.doubts...)
+	}
 	su.ready = err == nil
 	return err
 }

@@ -27,6 +27,8 @@ type suite struct {
 	seams []lag.Seam
 	// env is the clean environment of its processes.
 	env []string
+	// doubts say what of its command or scripts trials cannot take over.
+	doubts []string
 }
 
 // dir is the suite's directory below the root of a tree, "" for the root.
@@ -47,7 +49,14 @@ func chosen(configured []config.Suite, command []string, tree, prefix, names str
 	if err != nil {
 		return nil, err
 	}
-	return choose(configured, found, command, prefix, names)
+	if f, dir, ok := led(tree, prefix, command); ok && len(configured) == 0 {
+		all, err := pick([]config.Suite{{Name: suiteName(f), Framework: f, Dir: dir}}, names, false)
+		if err == nil {
+			all[0].Command = command
+		}
+		return all, err
+	}
+	return choose(settled(configured, tree), found, command, prefix, names)
 }
 
 // choose is chosen for the suites that were found.

@@ -37,7 +37,11 @@ func (r Run) Same(o Run) bool {
 
 // String is the command as a person would write it.
 func (r Run) String() string {
-	return strings.Join(append(append(append([]string{}, r.Env...), r.Node...), r.Line), " ")
+	words := slices.Clone(r.Env)
+	if len(r.Node) > 0 {
+		words = append(append(words, "node"), r.Node...)
+	}
+	return strings.Join(append(words, r.Line), " ")
 }
 
 // Project is what trials take over. nodeOptions is the caller's NODE_OPTIONS, which

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/framework/jest"
+	"github.com/triagebot/triagebot/internal/framework/jstest"
+	"github.com/triagebot/triagebot/internal/framework/mocha"
+	"github.com/triagebot/triagebot/internal/framework/nodetest"
+	"github.com/triagebot/triagebot/internal/framework/vitest"
+	"github.com/triagebot/triagebot/internal/rerun"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// scripted is a language whose suites are often run by a script of the project. A
+// trial takes over what the script gives the framework.
+type scripted interface {
+	// readScripts reads how the suite is run: by its command, started in from, or
+	// without one by the project's scripts. base is empty when there is one tree.
+	// What trials cannot take over is returned as warnings.
+	readScripts(head, base, from string, su *suite) []string
+}
+
+// readScripts lets a suite's language read the scripts that run it.
+func (s *session) readScripts(su *suite) {
+	lang, ok := su.lang.(scripted)
+	if !ok {
+		return
+	}
+	from := su.dir()
+	if su.typed {
+		from = s.ws.Prefix()
+	}
+	su.doubts = lang.readScripts(s.ws.Tree(triage.Head).Dir, s.ws.Tree(triage.Base).Dir, from, su)
+}
+
+// of makes a project of what a command or script gives.
+func (j *scriptLanguage) of(su *suite, p jstest.Project) jstest.Project {
+	p.Suite, p.Dir = su.Name, su.dir()
+	if !slices.ContainsFunc(p.Env, func(kv string) bool { return strings.HasPrefix(kv, "NODE_OPTIONS=") }) {
+		p.Env = append(p.Env, callersOptions()...)
+	}
+	return p
+}
+
+// callersOptions are the options of Node in our own environment, as a variable.
+func callersOptions() []string {
+	if v := os.Getenv("NODE_OPTIONS"); v != "" {
+		return []string{"NODE_OPTIONS=" + v}
+	}
+	return nil
+}
+
+// led is the framework that a command leads to through the scripts of a tree, and
+// the directory that its tests are run in.
+func led(tree, from string, command []string) (framework, dir string, ok bool) {
+	for _, name := range []string{vitest.Name, jest.Name, mocha.Name, nodetest.Name} {
+		if dir, ok := dialects[name].runner.Called(os.DirFS(tree), from, command); ok {
+			return name, path.Join(".", dir), true
+		}
+	}
+	return "", "", false
+}
+
+// settled gives the suites of the configuration that name no framework the one
+// that their command leads to.
+func settled(configured []config.Suite, tree string) []config.Suite {
+	all := slices.Clone(configured)
+	for i, c := range all {
+		if c.Framework == "" && len(c.Command) > 0 {
+			all[i].Framework, _, _ = led(tree, c.Dir, c.Command)
+		}
+	}
+	return all
+}
+
+func (j *scriptLanguage) readScripts(head, base, from string, su *suite) []string {
+	read := func(tree string) (jstest.Run, bool) {
+		return j.dialect.runner.Resolve(os.DirFS(tree), su.dir(), from, su.Command)
+	}
+	run, ok := read(head)
+	var other jstest.Run
+	there := false
+	if base != "" && base != head {
+		other, there = read(base)
+	}
+	var doubts []string
+	switch {
+	case !ok && there: // base's is nearer to what CI ran than no script at all
+		run.Doubts = append(run.Doubts, fmt.Sprintf("base's does, and trials of both sides are run as it runs them: %s", other))
+		run.Env, run.Node, run.Args = other.Env, other.Node, other.Args
+	case ok && there && !run.Same(other):
+		p := j.of(su, other.Project(os.Getenv("NODE_OPTIONS")))
+		j.base, j.baseTree = &p, base
+		doubts = append(doubts, fmt.Sprintf("suite %s: %s differs between head and base, and the trials of each side are run as its own says: %s on head, %s on base", su.Name, run.Script, run, other))
+	}
+	j.run = run
+	j.project = j.of(su, run.Project(os.Getenv("NODE_OPTIONS")))
+	return append(doubts, j.doubts(su)...)
+}
+
+// doubts are warnings on what trials cannot take over, with what to do.
+func (j *scriptLanguage) doubts(su *suite) []string {
+	var out []string
+	if len(j.run.Doubts) > 0 {
+		out = append(out, fmt.Sprintf("suite %s: %s. Trials run %q, which may not be what CI ran: give the suite's command in %s, as in command: env KEY=VALUE %s",
+			su.Name, strings.Join(j.run.Doubts, "; "), shellWords(j.plain()), config.Path, j.example()))
+	}
+	if len(j.run.Before) > 0 && len(su.Setup) == 0 {
+		out = append(out, fmt.Sprintf("suite %s: %s first runs %s, and trials do not: if the tests need what it makes, give it as the suite's setup in %s, or with --setup",
+			su.Name, j.run.Script, strings.Join(j.run.Before, ", "), config.Path))
+	}
+	return out
+}
+
+// example is a command with an option that belongs to every run.
+func (j *scriptLanguage) example() string {
+	switch j.dialect.name {
+	case "mocha":
+		return "npx mocha --require ./setup.js"
+	case "nodetest":
+		return "node --import tsx --test"
+	}
+	return "npx " + j.dialect.name + " --config FILE"
+}
+
+// sided runs the trials of base by an adapter of its own.
+type sided struct {
+	head, base rerun.Adapter
+	baseTree   string
+}
+
+// inOne is a sided adapter whose framework runs the files of a suite in one process.
+type inOne struct{ sided }
+
+// OneProcess says so.
+func (inOne) OneProcess() {}
+
+// bySide makes one adapter of two of the same framework.
+func bySide(head, base rerun.Adapter, baseTree string) rerun.Adapter {
+	s := sided{head, base, baseTree}
+	if _, ok := head.(interface{ OneProcess() }); ok {
+		return inOne{s}
+	}
+	return s
+}
+
+func (s sided) of(tree string) rerun.Adapter {
+	if tree == s.baseTree {
+		return s.base
+	}
+	return s.head
+}
+
+// Prepare makes a package ready on one tree.
+func (s sided) Prepare(ctx context.Context, exec triage.Exec, b triage.BuildSpec) (triage.Prepared, error) {
+	return s.of(b.Tree).Prepare(ctx, exec, b)
+}
+
+// Command is the process of one trial.
+func (s sided) Command(r triage.RunSpec) triage.Command { return s.of(r.Tree).Command(r) }
+
+// Results reads what a trial printed.
+func (s sided) Results(r triage.RunSpec, end triage.End, output io.Reader) ([]triage.Result, error) {
+	return s.of(r.Tree).Results(r, end, output)
+}

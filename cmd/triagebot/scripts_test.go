@@ -1,0 +1,110 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// unpacked makes a directory of an archive.
+func unpacked(t *testing.T, archive string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		file := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// manifest is an archive of a package.json with one test script.
+func manifest(script string) string {
+	return "-- package.json --\n{\"scripts\":{\"test\":\"" + script + "\"},\"devDependencies\":{\"mocha\":\"*\"}}\n"
+}
+
+func TestTrialsOfEachSideRunWhatTheScriptsSay(t *testing.T) {
+	t.Setenv("NODE_OPTIONS", "")
+	for name, c := range map[string]struct {
+		head, base string
+		command    []string
+		want       [2]string
+		warns      []string
+	}{
+		"one script":               {"STRICT=1 mocha --ui tdd", "STRICT=1 mocha --ui tdd", nil, [2]string{"STRICT=1 --ui tdd", "STRICT=1 --ui tdd"}, nil},
+		"the head's is another":    {"STRICT=1 mocha", "mocha --ui tdd", nil, [2]string{"STRICT=1", "--ui tdd"}, []string{"differs between head and base", "STRICT=1 mocha on head, mocha --ui tdd on base"}},
+		"a command runs a script":  {"STRICT=1 mocha", "mocha", []string{"npm", "test"}, [2]string{"STRICT=1", ""}, []string{"differs between head and base"}},
+		"a command of its own":     {"STRICT=1 mocha", "mocha", []string{"npx", "mocha", "--ui", "qunit"}, [2]string{"--ui qunit", "--ui qunit"}, nil},
+		"base has none":            {"STRICT=1 mocha", "echo no test specified", nil, [2]string{"STRICT=1", "STRICT=1"}, nil},
+		"head's cannot be read":    {"node run.js", "STRICT=1 mocha", nil, [2]string{"STRICT=1", "STRICT=1"}, []string{"node run.js", "base's does", "triagebot.yml"}},
+		"neither can be read":      {"node run.js", "node run.js", nil, [2]string{"", ""}, []string{`"node run.js") does not show how it runs mocha`, "command: env KEY=VALUE npx mocha --require ./setup.js"}},
+		"something is made before": {"tsc && mocha", "tsc && mocha", nil, [2]string{"", ""}, []string{"first runs tsc, and trials do not", "--setup"}},
+	} {
+		head, base := unpacked(t, manifest(c.head)), unpacked(t, manifest(c.base))
+		lang, _ := newLanguage("mocha")
+		su := &suite{Suite: config.Suite{Name: "mocha", Framework: "mocha", Dir: ".", Command: c.command}, lang: lang}
+		if err := lang.configure(head, su); err != nil {
+			t.Fatal(err)
+		}
+		warnings := lang.(scripted).readScripts(head, base, "", su)
+		text := strings.Join(warnings, "\n")
+		for _, w := range c.warns {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: warnings are %q, want %q in them", name, text, w)
+			}
+		}
+		if len(c.warns) == 0 && text != "" {
+			t.Errorf("%s: warnings %q", name, text)
+		}
+		var got [2]string
+		for i, tree := range []string{head, base} {
+			spec := triage.RunSpec{Tree: tree, Prepared: triage.Prepared{Bin: "mocha.js", Dir: tree}, Target: triage.Target{Package: "test/a.js", Test: "x"}}
+			cmd := lang.adapter().Command(spec)
+			at := slices.Index(cmd.Argv, "^x$")
+			got[i] = strings.Join(slices.Concat(cmd.Env, cmd.Argv[at+1:]), " ")
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+func TestAScriptsCommandChoosesTheSuite(t *testing.T) {
+	tree := unpacked(t, `-- package.json --
+{"workspaces":["packages/*"],"scripts":{"test":"npm test -w web"},"devDependencies":{"vitest":"*","mocha":"*","jest":"*"}}
+-- packages/web/package.json --
+{"name":"web","scripts":{"test":"STRICT=1 mocha","e2e":"jest -c e2e.js"}}
+-- packages/api/package.json --
+{"scripts":{"test":"vitest"}}
+-- Makefile --
+check:
+	npm run e2e -w web
+`)
+	for command, want := range map[string]config.Suite{
+		"npm test":                  {Name: "mocha", Framework: "mocha", Dir: "packages/web"},
+		"pnpm -C packages/api test": {Name: "vitest", Framework: "vitest", Dir: "packages/api"},
+		"make check":                {Name: "jest", Framework: "jest", Dir: "packages/web"},
+	} {
+		want.Command = strings.Fields(command)
+		got, err := chosen(nil, want.Command, tree, "", "")
+		if d := cmp.Diff([]config.Suite{want}, got); d != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", command, err, d)
+		}
+		named, err := chosen([]config.Suite{{Name: "own", Dir: ".", Command: want.Command}}, nil, tree, "", "")
+		if err != nil || named[0].Framework != want.Framework || named[0].Name != "own" {
+			t.Errorf("%s in the configuration: %+v, %v", command, named, err)
+		}
+	}
+}
