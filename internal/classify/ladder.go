@@ -23,6 +23,10 @@ const (
 	rungHit
 )
 
+// mostUnstable rungs without an answerable delay are passed over in the hope of a
+// later one; each has cost a search.
+const mostUnstable = 2
+
 // voidTries that say nothing end a rung; maxVoidTries without a single one that
 // counts end the ladder (the instrumented copy does not work here).
 const (
@@ -49,11 +53,14 @@ func (v *view) rungs() []string {
 
 // ladder goes through the rungs, with base's tries when bothSides is set, and
 // through the package after some of them. An honest deadline says nothing of a
-// race that another rung may show, so it is what is said only in the end. ok is
-// false when all is done and nothing was found.
+// race that another rung may show, so it is what is said only in the end; before
+// it come the rungs whose delays could not be made answerable, as happens to a
+// rung that a busy machine turned red. ok is false when all is done and nothing
+// was found.
 func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 	rungs := v.rungs()
 	deadline := ""
+	var unstable []string
 	for i, rung := range rungs {
 		if i == v.p.ScopeAfter {
 			if d, ok := v.scope(plain); ok {
@@ -68,6 +75,10 @@ func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 				deadline = cmp.Or(deadline, rung)
 				continue
 			}
+			if c := v.c.Causes[rung]; c != nil && noCause(c) && len(unstable) < mostUnstable {
+				unstable = append(unstable, rung)
+				continue
+			}
 			if d, ok := v.lagged(rung, plain); ok {
 				return d, true
 			}
@@ -75,6 +86,11 @@ func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 	}
 	if len(rungs) <= v.p.ScopeAfter {
 		if d, ok := v.scope(plain); ok {
+			return d, true
+		}
+	}
+	for _, rung := range unstable {
+		if d, ok := v.lagged(rung, plain); ok {
 			return d, true
 		}
 	}

@@ -23,6 +23,7 @@ func TestLadder(t *testing.T) {
 	second := func(kind triage.CauseKind) func(*Case) {
 		return func(c *Case) { causes(c)["r2"] = &triage.Cause{Kind: kind, DoseMS: 200, MarginMS: 190} }
 	}
+	unstable := func(c *Case) { causes(c)["r1"] = &triage.Cause{Kind: triage.CauseUnstable} }
 	confirm := want{step: StepConfirm, rung: "r1", arms: []triage.Arm{lagged("r1"), laggedBase("r1")}}
 	checkRules(t, []rule{
 		{"green alone: the first rung on head", quietly(), want{step: StepLadder, rung: "r1", arms: []triage.Arm{lagged("r1")}}},
@@ -50,6 +51,13 @@ func TestLadder(t *testing.T) {
 		{"undecided: the search goes on", hit().with(explained).measured(lagged("r1"), "F.F..F.F..").measured(laggedBase("r1"), ".........."), want{step: StepLadder, rung: "r2"}},
 		{"the next is explained and measured for itself", undecided().tried(lagged("r2"), "FFF"), want{step: StepExplain, rung: "r2"}},
 		{"and then its own cause counts", undecided().tried(lagged("r2"), "FFF").with(second(triage.CauseRace)), want{step: StepConfirm, rung: "r2"}},
+		{"a cause that is unstable does not end the ladder", hit().with(unstable), want{step: StepLadder, rung: "r2"}},
+		{"and a later rung may have a cause", hit().with(unstable).tried(lagged("r2"), "FFF"), want{step: StepExplain, rung: "r2"}},
+		{"which is what is told", hit().with(unstable).tried(lagged("r2"), "FFF").with(second(triage.CauseRace)).measured(lagged("r2"), "FF").measured(laggedBase("r2"), "FF"),
+			want{class: triage.LagRevealedRace, origin: triage.OriginBase, trial: 13}},
+		{"without one plain runs of head speak", hit().with(unstable).tried(lagged("r2"), "."), want{step: StepPlain, arms: []triage.Arm{head}}},
+		{"and when they stay green the unstable rung", hit().with(unstable).tried(lagged("r2"), ".").plain(".......", ""), confirm},
+		{"before an honest deadline", hit().with(unstable).tried(lagged("r2"), "FFF").with(second(triage.CauseTimeBudget)).plain(".......", ""), confirm},
 		{"an honest deadline does not end the ladder", hit().with(deadline(200)), want{step: StepLadder, rung: "r2"}},
 		{"nor does it hide a race of a later rung", hit().with(deadline(200)).tried(lagged("r2"), "FFF").with(second(triage.CauseRace)).
 			measured(lagged("r2"), "FF").measured(laggedBase("r2"), "FF"), want{class: triage.LagRevealedRace, origin: triage.OriginBase}},
