@@ -298,7 +298,7 @@ const maxSingles = 6
 // input is the part of a report that the procedure starts from. Measuring and
 // replaying use the same.
 func input(header triage.Report) pipeline.Input {
-	policy := classify.DefaultPolicy()
+	policy := classify.DefaultPolicy().Within(float64(header.Plan.BudgetMS), len(header.Failures))
 	policy.Alpha = header.Plan.Alpha
 	in := pipeline.Input{Report: header, Policy: policy, PackageScope: true}
 	if len(header.Plan.Ladders) > 0 {

@@ -60,6 +60,9 @@ type Policy struct {
 	// CheapMS is the mean cost of a plain trial in milliseconds below which the
 	// rounds may go on twice as long.
 	CheapMS float64
+	// LongMS is the same for the rounds alone, where nothing else is asked twice as
+	// often: what a check can afford of its budget, see [Policy.Within]. 0 is never.
+	LongMS float64
 	// Confidence is the level of the printed intervals and bounds.
 	Confidence float64
 }
@@ -119,7 +122,9 @@ const (
 	defaultEmptyRun   = 3
 	defaultEmptyTotal = 8
 	// Sixty rounds of a tenth of a second are done in the time that building takes.
-	defaultCheapMS    = 100
+	defaultCheapMS = 100
+	// The other half is for builds, lag and the search for a cause.
+	longShare         = 0.5
 	defaultConfidence = 0.95
 )
 
@@ -160,9 +165,25 @@ func DefaultPolicy() Policy {
 // and not in 6 %, four reds before a race is put on base, and twice as many rounds
 // before it is left open.
 func (p Policy) patient() Policy {
+	p = p.long()
 	p.MinRounds *= 2
 	p.BrokenRounds += 3
 	p.LagBaseReds *= 2
+	return p
+}
+
+// Within is the policy of a check with a budget in milliseconds and so many red
+// tests: an undecided one may go on twice as long when the rounds then take at
+// most longShare of its part.
+func (p Policy) Within(budgetMS float64, reds int) Policy {
+	const sides = 2
+	p.LongMS = longShare * budgetMS / float64(max(1, reds)) / float64(sides*p.long().MaxRounds)
+	return p
+}
+
+// long lets undecided rounds go on for twice as long. A head that makes main's
+// race show plainly in half of its runs is green in three of them too often.
+func (p Policy) long() Policy {
 	p.RaceRuns = p.QuietRuns
 	p.MaxRounds *= 2
 	p.ExtraRounds *= 2

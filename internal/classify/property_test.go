@@ -146,7 +146,7 @@ func TestExplainTrialsAndDetectorArmsAreNotCounted(t *testing.T) {
 func TestARegressionIsExcusedInAtMostHalfAPerCent(t *testing.T) {
 	policies := map[string]Policy{"usual": DefaultPolicy()}
 	if *simChecks > simDefault { // the longer rounds have half a million courses
-		policies["patient"] = DefaultPolicy().patient()
+		policies["patient"], policies["long"] = DefaultPolicy().patient(), DefaultPolicy().long()
 	}
 	for name, p := range policies {
 		for _, rates := range [][2]float64{{0.9, 0.2}, {0.95, 0.2}, {0.9, 0}, {0.7, 0}, {0.85, 0.14}, {0.99, 0.29}, {1, 0.3}} {
@@ -214,6 +214,7 @@ func TestARaceThatHeadMakesShowIsSeldomExcused(t *testing.T) {
 		most   int
 	}{
 		{"cheap runs", DefaultPolicy().patient(), n / 50},
+		{"runs that the budget has room for", DefaultPolicy().long(), n / 50},
 		{"dear runs", DefaultPolicy(), n / 5},
 	} {
 		excused := 0

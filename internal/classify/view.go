@@ -38,15 +38,18 @@ func newView(p Policy, c Case) *view {
 	v.ref, v.source = v.reference()
 	v.arms, v.order = v.count(triage.Measure)
 	v.tries, _ = v.count(triage.Ladder)
-	if v.cheap() {
+	switch ms := v.plainMS(); {
+	case ms == 0: // no trial, or one whose cost is not known
+	case ms < v.p.CheapMS:
 		v.p = v.p.patient()
+	case ms < v.p.LongMS:
+		v.p = v.p.long()
 	}
 	return v
 }
 
-// cheap reports whether a plain trial costs so little that twice as many are no
-// price for a verdict.
-func (v *view) cheap() bool {
+// plainMS is the mean cost of the plain trials in milliseconds.
+func (v *view) plainMS() float64 {
 	n, ms := 0, 0.0
 	for a, t := range v.arms {
 		if !a.Plain() {
@@ -56,7 +59,7 @@ func (v *view) cheap() bool {
 			n, ms = n+1, ms+trial.DurationMS
 		}
 	}
-	return ms > 0 && ms < v.p.CheapMS*float64(n)
+	return ms / float64(max(1, n))
 }
 
 func (v *view) count(purpose triage.Purpose) (map[triage.Arm]*arm, []triage.Arm) {
