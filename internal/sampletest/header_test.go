@@ -93,7 +93,7 @@ func TestArgsNameWhatTheToolShallNotFind(t *testing.T) {
 	r := Repo{Report: "/x/ci.log"}
 	r.Dir, r.Head, r.Base = "/x/repo", "aaa", "bbb"
 	got := strings.Join(s.Args(r, "/x/out"), " ")
-	want := "measure --repo /x/repo --log /x/ci.log --out /x/out --json --budget 2m --head aaa --lag off -- go test"
+	want := "measure --repo /x/repo --log /x/ci.log --out /x/out --json --head aaa --lag off -- go test"
 	if got != want {
 		t.Errorf("arguments are\n%s\nwant\n%s", got, want)
 	}

@@ -101,7 +101,7 @@ func (s Sample) red(ctx context.Context, r Repo) ([]byte, int, error) {
 
 // Args is the command line of triagebot that measures the sample into out.
 func (s Sample) Args(r Repo, out string) []string {
-	args := []string{"measure", "--repo", r.Dir, "--report", r.Report, "--out", out, "--json", "--budget", "2m"}
+	args := []string{"measure", "--repo", r.Dir, "--report", r.Report, "--out", out, "--json"}
 	if !slices.Contains(s.Find, "head") {
 		args = append(args, "--head", r.Head)
 	}

@@ -27,7 +27,7 @@ const (
 	// demoWall is the same for the demo, which has six red tests.
 	demoWall = time.Minute
 	// sampleTimeout ends a measurement that hangs.
-	sampleTimeout = 6 * time.Minute
+	sampleTimeout = 12 * time.Minute
 )
 
 // TestTruth measures the samples with the real binary, one after the other, and
