@@ -95,12 +95,15 @@ func (w Want) check(v triage.Verdict) []string {
 			add("reasons are %v, want %q among them", v.Reasons, reason)
 		}
 	}
-	var polluters []string
+	var polluters, files []string
 	if v.Polluters != nil {
-		polluters = v.Polluters.Tests
+		polluters, files = v.Polluters.Tests, v.Polluters.Files
 	}
 	if !slices.Equal(polluters, w.Polluters) {
 		add("it fails after %v, want %v", polluters, w.Polluters)
+	}
+	if !slices.Equal(files, w.PolluterFiles) {
+		add("it fails after the files %v, want %v", files, w.PolluterFiles)
 	}
 	switch {
 	case w.Cause == nil && v.Cause != nil:

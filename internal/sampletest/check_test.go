@@ -20,7 +20,7 @@ func ideal(s Sample, r Repo) triage.Report {
 			Class:  w.Class[0], Origin: w.Origin, Reasons: w.Reasons,
 		}
 		if len(w.Polluters) > 0 {
-			v.Polluters = &triage.Polluters{Tests: w.Polluters}
+			v.Polluters = &triage.Polluters{Tests: w.Polluters, Files: w.PolluterFiles}
 		}
 		if w.Cause != nil {
 			v.Cause = &triage.Cause{Kind: w.Cause.Kind}
@@ -79,12 +79,13 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			red := triage.Request{Target: r.Verdicts[0].Target, Arm: triage.Arm{Side: triage.Base}, Purpose: triage.Measure}
 			r.Trials = []triage.Trial{{Request: red, Outcome: triage.Fail}}
 		}, "made-worse"},
-		"a cause too many":       {"regression", func(r *triage.Report) { r.Verdicts[0].Cause = &triage.Cause{Kind: triage.CauseRace} }, "want none"},
-		"a missing cause":        {"race-on-base", func(r *triage.Report) { r.Verdicts[0].Cause = nil }, "no cause"},
-		"another cause":          {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Kind = triage.CauseRace }, "cause is race"},
-		"another place":          {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Sites[0].Func = "run" }, "cause names"},
-		"a guiltless one blamed": {"order-dependent", func(r *triage.Report) { r.Verdicts[0].Polluters.Tests = []string{"TestX"} }, "it fails after [TestX]"},
-		"no place at all":        {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Sites = nil }, "names no site"},
+		"a cause too many":        {"regression", func(r *triage.Report) { r.Verdicts[0].Cause = &triage.Cause{Kind: triage.CauseRace} }, "want none"},
+		"a missing cause":         {"race-on-base", func(r *triage.Report) { r.Verdicts[0].Cause = nil }, "no cause"},
+		"another cause":           {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Kind = triage.CauseRace }, "cause is race"},
+		"another place":           {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Sites[0].Func = "run" }, "cause names"},
+		"a guiltless one blamed":  {"order-dependent", func(r *triage.Report) { r.Verdicts[0].Polluters.Tests = []string{"TestX"} }, "it fails after [TestX]"},
+		"a guiltless file blamed": {"py-order-other-file", func(r *triage.Report) { r.Verdicts[0].Polluters.Files = []string{"a.py"} }, "it fails after the files [a.py]"},
+		"no place at all":         {"fixed-sleep", func(r *triage.Report) { r.Verdicts[0].Cause.Sites = nil }, "names no site"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Load(samples + "/" + c.sample + ".txtar")

@@ -73,6 +73,8 @@ type Want struct {
 	// Polluters are the tests after which it fails, all of them; empty for a test
 	// that does not depend on others.
 	Polluters []string `yaml:"polluters"`
+	// PolluterFiles are the other files after which it fails, all of them.
+	PolluterFiles []string `yaml:"polluter_files"`
 }
 
 // WantCause is the expected cause of a failure under lag.
