@@ -1,9 +1,6 @@
 package workspace
 
-import (
-	"path"
-	"path/filepath"
-)
+import "path"
 
 // Pin is a file that pins what a project installs.
 type Pin struct {
@@ -25,10 +22,8 @@ func PythonPins(root, dir string) []Pin {
 				return []Pin{{path.Join(at, name), argv[0], argv}}
 			}
 		}
-		files, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(at), "*requirements*.txt"))
 		var pins []Pin
-		for _, f := range files {
-			name := path.Join(at, filepath.Base(f))
+		for _, name := range requirementFiles(root, at) {
 			pins = append(pins, Pin{name, "python3", []string{"python3", "-m", "pip", "install", "-r", name}})
 		}
 		if len(pins) > 0 {

@@ -8,13 +8,13 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/triagebot/triagebot/internal/proc"
+	"github.com/triagebot/triagebot/internal/triage"
 )
 
 // venvName is the virtual environment that is made in a tree.
@@ -24,21 +24,16 @@ const venvName = ".venv"
 // sign first.
 var pythonLocks = []string{"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"}
 
-// pythonManifests ask for packages without pinning all of them.
-var pythonManifests = []string{"pyproject.toml", "setup.py", "setup.cfg"}
-
-// rePythonVersion is the project's own version, which asks for nothing.
-var rePythonVersion = regexp.MustCompile(`(?m)^\s*(?:version|__version__)\s*=.*$`)
-
 // InstallPython gives a tree whose Python project pins other packages than the
 // checkout's an environment of its own, for callers whose project declares no
 // set-up. A tree that pins the same uses the interpreter that the checkout uses.
 //
 // dir is the project's directory below the root, with forward slashes. python is
 // the interpreter that new environments are made with. The environment stands in
-// the tree as ".venv". Where only a manifest differs, which pins nothing, both
-// trees use the checkout's environment and a warning says so. A failure makes that
-// side unbuildable and is no error.
+// the tree as ".venv". Where no environment can be made from what differs (a
+// manifest, which pins nothing), base is unbuildable: with the packages of head it
+// may fail as head does. Head, whose revision the checkout may not be, has a
+// warning then. A failure makes that side unbuildable and is no error.
 func (w *Workspace) InstallPython(ctx context.Context, dir, python string, env []string) error {
 	for i := range w.trees {
 		t := &w.trees[i]
@@ -67,20 +62,37 @@ func (w *Workspace) installPython(ctx context.Context, t *Tree, dir, python stri
 		if _, err := os.Stat(filepath.Join(t.Dir, at, venvName)); err == nil {
 			return "", nil // committed, or here from an earlier call
 		}
-		lock, pins, err := w.changedPins(t.Dir, at)
+		lock, err := w.changedLock(t.Dir, at)
 		if err != nil {
 			return "", err
 		}
-		if lock != "" || len(pins) > 0 {
+		pins, changed := w.changedRequirements(t.Dir, at)
+		if lock != "" || len(changed) > 0 && len(pins) > 0 {
 			return w.makeVenv(ctx, t, at, lock, pins, python, env)
 		}
-		for _, m := range pythonManifests {
-			if w.asksOtherwise(t.Dir, path.Join(at, m)) {
-				w.warn("%s of %s differs from the checkout's, whose packages both sides use: where it asks for others, declare the project's set-up (--setup)", path.Join(at, m), t.Side)
-			}
+		if names := append(changed, w.asksOtherwise(t.Dir, at)...); len(names) > 0 {
+			return w.borrowed(t, names), nil
 		}
 	}
 	return "", nil
+}
+
+// borrowed is what is wrong with a tree that asks for other packages than the
+// checkout has, and would use those.
+func (w *Workspace) borrowed(t *Tree, names []string) (problem string) {
+	what := fmt.Sprintf("%s of %s %s otherwise than the checkout's, whose packages it would use", strings.Join(names, ", "), t.Side, plural(len(names), "asks", "ask"))
+	if t.Side == triage.Head {
+		w.warn("%s: where that matters, declare the project's set-up (--setup)", what)
+		return ""
+	}
+	return what + ": give each tree an environment of its own by set-up commands (--setup 'python3 -m venv .venv' --setup '.venv/bin/pip install -e . pytest')"
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
 }
 
 // pythonHomes are the directory and, where it is another, the root.
@@ -91,65 +103,26 @@ func pythonHomes(dir string) []string {
 	return []string{dir, "."}
 }
 
-// changedPins are the pinning files of a directory that are not as the checkout
-// has them: the lock file of a manager, or files of pip's requirements.
-func (w *Workspace) changedPins(tree, dir string) (lock string, pins []string, err error) {
+// changedLock is a manager's lock file of a directory that is not as the checkout
+// has it, empty for none.
+func (w *Workspace) changedLock(tree, dir string) (string, error) {
 	for _, name := range pythonLocks {
 		if there(tree, dir, name) {
 			same, err := w.sameFile(tree, path.Join(dir, name))
-			if err != nil || same {
-				return "", nil, err
+			if err != nil {
+				return "", fmt.Errorf("comparing %s: %w", path.Join(dir, name), err)
 			}
-			return name, nil, nil
+			if !same {
+				return name, nil
+			}
 		}
 	}
-	all, err := filepath.Glob(filepath.Join(tree, filepath.FromSlash(dir), "*requirements*.txt"))
-	if err != nil {
-		return "", nil, err
-	}
-	changed := false
-	for _, p := range all {
-		same, err := w.sameFile(tree, path.Join(dir, filepath.Base(p)))
-		if err != nil {
-			return "", nil, err
-		}
-		changed = changed || !same
-		pins = append(pins, filepath.Base(p))
-	}
-	if !changed {
-		return "", nil, nil
-	}
-	return "", pins, nil
+	return "", nil
 }
 
 func there(tree, dir, name string) bool {
 	_, err := os.Stat(filepath.Join(tree, filepath.FromSlash(dir), name))
 	return err == nil
-}
-
-func (w *Workspace) sameFile(tree, name string) (bool, error) {
-	theirs, err := fileDigest(filepath.Join(tree, filepath.FromSlash(name)))
-	if err != nil {
-		return false, fmt.Errorf("comparing %s: %w", name, err)
-	}
-	ours, err := fileDigest(filepath.Join(w.top, filepath.FromSlash(name)))
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && ours == theirs, err
-}
-
-// asksOtherwise reports whether a manifest differs in more than the project's version.
-func (w *Workspace) asksOtherwise(tree, name string) bool {
-	theirs, err := readBounded(filepath.Join(tree, filepath.FromSlash(name)), maxManifest)
-	if err != nil {
-		return false
-	}
-	ours, err := readBounded(filepath.Join(w.top, filepath.FromSlash(name)), maxManifest)
-	if err != nil {
-		return !errors.Is(err, os.ErrNotExist)
-	}
-	return !slices.Equal(rePythonVersion.ReplaceAll(ours, nil), rePythonVersion.ReplaceAll(theirs, nil))
 }
 
 // makeVenv installs what a tree pins into an environment in it.
@@ -163,7 +136,11 @@ func (w *Workspace) makeVenv(ctx context.Context, t *Tree, dir, lock string, pin
 	env = append(slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "VIRTUAL_ENV=") }),
 		"POETRY_VIRTUALENVS_IN_PROJECT=1", "PIPENV_VENV_IN_PROJECT=1", "PDM_VENV_IN_PROJECT=1", "PIP_DISABLE_PIP_VERSION_CHECK=1")
 	for _, argv := range venvCommands(lock, pins, python) {
-		if problem, err := w.runTool(ctx, t, dir, argv, env, what); problem != "" || err != nil {
+		problem, err := w.runTool(ctx, t, dir, argv, env, what)
+		if problem != "" && !strings.Contains(problem, "--setup") {
+			problem += "; where that is not how it is installed, declare the project's own set-up command (--setup)"
+		}
+		if problem != "" || err != nil {
 			return problem, err
 		}
 	}

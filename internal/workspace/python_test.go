@@ -41,8 +41,8 @@ func install(t *testing.T, w *Workspace) {
 }
 
 func TestTreesThatPinTheSameGetNoEnvironment(t *testing.T) {
-	w := pythonRepo(t, map[string]string{"uv.lock": "1", "pyproject.toml": "version = \"1.0\"\ndependencies = []\n"},
-		map[string]string{"pyproject.toml": "version = \"1.1\"\ndependencies = []\n"})
+	w := pythonRepo(t, map[string]string{"uv.lock": "1", "pyproject.toml": "[project]\nversion = \"1.0\"\ndependencies = []\n"},
+		map[string]string{"pyproject.toml": "[project]\nversion = \"1.1\"\ndependencies = []\n"})
 	install(t, w)
 	for _, s := range []triage.Side{triage.Head, triage.Base} {
 		if there(w.Tree(s).Dir, "", ".venv") || w.Tree(s).Unbuildable != "" {
@@ -65,11 +65,24 @@ func TestAnotherLockIsInstalledOnItsSideOnly(t *testing.T) {
 	}
 }
 
-func TestManifestThatAsksForOtherPackagesIsSaid(t *testing.T) {
-	w := pythonRepo(t, map[string]string{"pyproject.toml": "dependencies = []\n"}, map[string]string{"pyproject.toml": "dependencies = ['x']\n"})
+// A head that is not what the checkout has is measured with the checkout's
+// packages, and that is said.
+func TestHeadThatAsksForOtherPackagesIsSaid(t *testing.T) {
+	r := newRepo(t, filepath.Join(t.TempDir(), "repo"))
+	for _, version := range []string{"1", "2", "1"} {
+		r.write("pyproject.toml", "[project]\ndependencies = ['x=="+version+"']\n")
+		r.commit("a.py", version+"\n")
+		r.commit("b.py", version+"\n")
+	}
+	o := r.options()
+	o.Head, o.Base = "HEAD~2", "HEAD~4"
+	w := r.open(o)
 	install(t, w)
-	if got := strings.Join(w.Warnings(), "\n"); !strings.Contains(got, "pyproject.toml of base differs") {
+	if got := strings.Join(w.Warnings(), "\n"); !strings.Contains(got, "pyproject.toml of head asks otherwise") {
 		t.Errorf("warnings %q", got)
+	}
+	if why := w.Tree(triage.Head).Unbuildable + w.Tree(triage.Base).Unbuildable; why != "" {
+		t.Errorf("given up: %s", why)
 	}
 }
 

@@ -1,0 +1,202 @@
+package workspace
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// rePyproject are the keys of pyproject.toml that ask for packages, as dotted paths.
+var rePyproject = regexp.MustCompile(`^(?:project\.(?:optional-)?dependencies|dependency-groups|` +
+	`tool\.poetry\.(?:(?:dev-)?dependencies|group\.[^.]+\.dependencies|extras)|` +
+	`tool\.pdm\.(?:dev-dependencies|resolution)|tool\.uv\.(?:dev-dependencies|override-dependencies|constraint-dependencies|sources|index)|` +
+	`tool\.hatch\.envs\.[^.]+\.(?:extra-)?dependencies|tool\.flit\.metadata\.requires(?:-extra)?|tool\.tox\..*deps|` +
+	`tool\.setuptools\.dynamic\.(?:optional-)?dependencies)(?:\.|$)`)
+
+// rePythonKey is the version of Python itself, which poetry keeps among the packages.
+var rePythonKey = regexp.MustCompile(`^tool\.poetry\.dependencies\.python$`)
+
+// rePythonVersion is the project's own version, which asks for nothing.
+var rePythonVersion = regexp.MustCompile(`(?m)^\s*(?:version|__version__)\s*=.*$`)
+
+// reSetup is an argument of setup that asks for packages.
+var reSetup = regexp.MustCompile(`\b(?:install_requires|extras_require|tests_require|setup_requires)\b["']?\s*[=:]\s*`)
+
+// pyprojectAsks is the part of a pyproject.toml that asks for packages.
+func pyprojectAsks(text []byte) string {
+	var out []string
+	for _, kv := range tomlPairs(text) {
+		if rePyproject.MatchString(kv[0]) && !rePythonKey.MatchString(kv[0]) {
+			out = append(out, kv[0]+" = "+kv[1])
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+// tomlPairs reads the keys of a TOML document as dotted paths, each with the text
+// of its value without comments and white space. It knows as much of the language
+// as that needs, and reads what is malformed in some way.
+func tomlPairs(text []byte) [][2]string {
+	var pairs [][2]string
+	table := ""
+	for len(text) > 0 {
+		var statement string
+		statement, text = tomlStatement(text)
+		switch key, value, ok := strings.Cut(statement, "="); {
+		case strings.HasPrefix(statement, "["):
+			table = tomlKey(strings.Trim(statement, "[]")) + "."
+		case ok:
+			pairs = append(pairs, [2]string{table + tomlKey(key), value})
+		}
+	}
+	return pairs
+}
+
+func tomlKey(s string) string { return strings.NewReplacer(`"`, "", "'", "").Replace(s) }
+
+// tomlStatement cuts one header or one pair, which may go over several lines.
+// What is outside of strings loses its white space; a string has double quotes.
+func tomlStatement(text []byte) (statement string, rest []byte) {
+	var out strings.Builder
+	depth := 0
+	for len(text) > 0 {
+		switch c := text[0]; {
+		case c == '"' || c == '\'':
+			n := stringLength(text)
+			out.WriteString(`"` + strings.Trim(string(text[:n]), string(c)) + `"`)
+			text = text[n:]
+			continue
+		case c == '#':
+			if end := bytes.IndexByte(text, '\n'); end >= 0 {
+				text = text[end:]
+			} else {
+				text = nil
+			}
+			continue
+		case c == '\n' && depth <= 0:
+			return trailing.Replace(out.String()), text[1:]
+		case c == '[' || c == '{':
+			depth++
+			out.WriteByte(c)
+		case c == ']' || c == '}':
+			depth--
+			out.WriteByte(c)
+		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
+			out.WriteByte(c)
+		}
+		text = text[1:]
+	}
+	return trailing.Replace(out.String()), nil
+}
+
+// trailing takes out the comma that the last element of a list may have.
+var trailing = strings.NewReplacer(",]", "]", ",}", "}")
+
+// stringLength is the length of the string literal that the text begins with, in
+// bytes; the rest of the line, or of the text, for one without an end.
+func stringLength(text []byte) int {
+	quote := text[:1]
+	if three := bytes.Repeat(quote, 3); bytes.HasPrefix(text, three) {
+		if end := bytes.Index(text[3:], three); end >= 0 {
+			return end + 6
+		}
+		return len(text)
+	}
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote[0] == '"':
+			i++
+		case text[i] == quote[0]:
+			return i + 1
+		case text[i] == '\n':
+			return i
+		}
+	}
+	return len(text)
+}
+
+// iniAsks is the part of a setup.cfg or tox.ini that asks for packages.
+func iniAsks(text []byte) string {
+	var out []string
+	section, key := "", ""
+	for line := range bytes.Lines(text) {
+		s := strings.TrimRight(string(line), "\r\n")
+		plain := strings.Join(plainLines([]byte(s)), "")
+		switch {
+		case plain == "" || plain[0] == ';':
+			continue
+		case strings.HasPrefix(s, "["):
+			section, key = strings.Trim(plain, "[]"), ""
+			continue
+		case s[0] != ' ' && s[0] != '\t':
+			at := strings.IndexAny(plain, "=:")
+			if at < 0 {
+				continue
+			}
+			key = strings.TrimSpace(plain[:at])
+			plain = strings.TrimSpace(plain[at+1:])
+		}
+		if iniKey(section, key) && plain != "" {
+			out = append(out, section+" "+key+" "+plain)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func iniKey(section, key string) bool {
+	switch key {
+	case "install_requires", "setup_requires", "tests_require", "extras_require", "requires-dist", "requires_dist", "deps", "dependency_groups":
+		return true
+	}
+	return section == "options.extras_require" || section == "extras"
+}
+
+// setupAsks is the part of a setup.py that asks for packages: the literals of its
+// arguments, and all of it where one of them is no literal.
+func setupAsks(text []byte) string {
+	var out []string
+	for _, at := range reSetup.FindAllIndex(text, -1) {
+		value := literal(text[at[1]:])
+		if value == "" {
+			return plainText(rePythonVersion.ReplaceAll(text, nil))
+		}
+		out = append(out, value)
+	}
+	return strings.Join(out, "\n")
+}
+
+// literal is the list or dictionary that the text begins with, when it is made of
+// strings alone; else empty.
+func literal(text []byte) string {
+	var out strings.Builder
+	depth := 0
+	for len(text) > 0 {
+		switch c := text[0]; {
+		case c == '"' || c == '\'':
+			n := stringLength(text)
+			out.WriteString(`"` + strings.Trim(string(text[:n]), string(c)) + `"`)
+			text = text[n:]
+			continue
+		case c == '#':
+			_, text, _ = bytes.Cut(text, []byte("\n"))
+			continue
+		case strings.IndexByte("[{(", c) >= 0:
+			depth++
+		case strings.IndexByte("]})", c) >= 0:
+			depth--
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+			text = text[1:]
+			continue
+		case c != ',' && c != ':' || depth == 0:
+			return "" // a name, a call, a sum
+		}
+		out.WriteByte(text[0])
+		text = text[1:]
+		if depth == 0 {
+			return trailing.Replace(out.String())
+		}
+	}
+	return ""
+}
