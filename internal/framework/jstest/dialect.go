@@ -35,11 +35,18 @@ type Trial struct {
 	// Test is the id to select, empty for the whole file; Pattern is the regular
 	// expression for it, as [Dialect.Pattern] makes it.
 	Test, Pattern string
+	// With are the ids of other tests of the file to select too.
+	With []string
 	// Nested is set when tests of the file may be made by others while these run.
 	Nested bool
 	// Major is the major version of Node.
 	Major int
 }
+
+// JoinedSince is the first major version of Node whose own runner matches a name
+// pattern against the names joined from the outermost on, without the spaces at
+// the ends, not against each alone.
+const JoinedSince = 22
 
 // ID joins the names of describes and test.
 func (d Dialect) ID(names []string) string {

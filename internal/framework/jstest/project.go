@@ -301,8 +301,8 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	switch {
 	case r.Scope == triage.Alone:
 		t.Test, t.Pattern = r.Target.Test, d.Pattern(r.Target.Test)
-	case r.With != nil && d.Package != "":
-		t.Test, t.Pattern = r.Target.Test, d.AnyPattern(append(slices.Clone(r.With), r.Target.Test))
+	case r.With != nil:
+		t.Test, t.With, t.Pattern = r.Target.Test, r.With, d.AnyPattern(append(slices.Clone(r.With), r.Target.Test))
 	}
 	c.Argv = []string{p.node()}
 	if d.Package == "" {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -177,9 +179,10 @@ const cancelled = "Error: test did not finish before its parent and was cancelle
 func (s *run) results(spec triage.RunSpec, end triage.End) []triage.Result {
 	var out []triage.Result
 	own := triage.Result{Target: spec.Target}
+	inOrder := s.selectable(spec)
 	for i, t := range s.order {
 		r := triage.Result{Target: t.target, Outcome: t.outcome, DurationMS: t.ms, Failure: t.failure}
-		if s.d.Package != "" { // Node's own runner cannot be told to run just these
+		if inOrder {
 			r.Start = i + 1
 		}
 		if t.running && !s.finished && !t.outcome.Red() { // the process ended in the middle of it
@@ -200,6 +203,32 @@ func (s *run) results(spec triage.RunSpec, end triage.End) []triage.Result {
 		own = unbuilt(s.target(spec, end, own))
 	}
 	return append(out, own)
+}
+
+// selectable tells whether any of the tests can be run again without the others,
+// so that it is worth to know their order. Node's own runner makes the tests of a
+// test while that runs, and then selects their parents too; before Node 22 it
+// compares each name alone, and must not find a second one alike.
+func (s *run) selectable(spec triage.RunSpec) bool {
+	if s.d.Package != "" {
+		return true
+	}
+	if lookup(spec.Prepared.Env, envNested) != "" {
+		return false
+	}
+	if major, _ := strconv.Atoi(lookup(spec.Prepared.Env, envMajor)); major >= JoinedSince {
+		return true
+	}
+	uses := map[string]int{}
+	for _, t := range s.order {
+		for _, name := range strings.Split(t.target.Test, s.d.Separator) {
+			uses[name]++
+		}
+	}
+	return !slices.ContainsFunc(s.order, func(t *testRun) bool {
+		names := strings.Split(t.target.Test, s.d.Separator)
+		return t.outcome != triage.Unknown && uses[names[len(names)-1]] > 1
+	})
 }
 
 // unbuilt makes of a file that cannot be imported what a package that does not

@@ -3,9 +3,12 @@ package jstest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -377,5 +380,52 @@ Error [ERR_TEST_FAILURE]: Expected values to be strictly equal:
 	}
 	if got, want := fs[0].Signature.Message, "Expected values to be strictly equal: - 'mail.example.com'"; got != want {
 		t.Errorf("message %q, want %q", got, want)
+	}
+}
+
+func TestTheOrderOfTestsThatCanBeSelectedIsTold(t *testing.T) {
+	t.Parallel()
+	records := func(tests ...string) string {
+		var b strings.Builder
+		for _, id := range tests {
+			names, _ := json.Marshal(strings.Split(id, "/"))
+			fmt.Fprintf(&b, "%s {\"type\":\"start\",\"file\":\"a\",\"names\":%s}\n", fence, names)
+			fmt.Fprintf(&b, "%s {\"type\":\"test\",\"file\":\"a\",\"names\":%s,\"state\":\"pass\"}\n", fence, names)
+		}
+		return b.String()
+	}
+	for name, c := range map[string]struct {
+		d     Dialect
+		major string
+		env   []string
+		out   string
+		want  []int
+	}{
+		"another runner":                     {spaces, "20", nil, records("x", "y"), []int{1, 2}},
+		"Node 20":                            {nodes, "20", nil, records("x", "s/y", "z"), []int{1, 2, 3}},
+		"Node 20, a name twice":              {nodes, "20", nil, records("x", "s/x", "z"), []int{0, 0, 0}},
+		"Node 20, a suite's name":            {nodes, "20", nil, records("s/y", "s"), []int{0, 0}},
+		"Node 20, a name in two suites":      {nodes, "20", nil, records("s/x", "r/x"), []int{0, 0}},
+		"Node 22, a name twice":              {nodes, "22", nil, records("x", "s/x", "z"), []int{1, 2, 3}},
+		"Node 22, tests that make tests":     {nodes, "22", []string{envNested + "=1"}, records("x", "y"), []int{0, 0}},
+		"another runner that may make tests": {spaces, "20", []string{envNested + "=1"}, records("x", "y"), []int{1, 2}},
+	} {
+		s, err := readRun(c.d, Options{}, fence, strings.NewReader(c.out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := triage.RunSpec{
+			Scope: triage.InPackage, Target: triage.Target{Suite: c.d.Name, Framework: c.d.Name, Package: "a", Test: "none"},
+			Prepared: triage.Prepared{Env: append(c.env, envMajor+"="+c.major)},
+		}
+		var got []int
+		for _, r := range s.results(spec, triage.End{}) {
+			if r.Target.Test != "none" {
+				got = append(got, r.Start)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }

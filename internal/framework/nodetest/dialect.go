@@ -1,6 +1,7 @@
 package nodetest
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -9,19 +10,16 @@ import (
 
 const separator = " > "
 
-// joinedSince is the first major version of Node that matches a name pattern
-// against the names joined from the outermost on, without the spaces at the ends,
-// not against each alone.
-const joinedSince = 22
-
 var dialect = jstest.Dialect{Name: Name, Separator: separator, Reporter: "nodetest.mjs", Arguments: arguments}
 
 // arguments are those of one trial.
 func arguments(t jstest.Trial) []string {
 	args := []string{"--test", "--test-reporter=" + t.Reporter, "--test-reporter-destination=stdout"}
 	if t.Test != "" {
-		for _, p := range patterns(strings.Split(t.Test, separator), t.Nested, t.Major) {
-			args = append(args, "--test-name-pattern="+p)
+		for _, id := range append(slices.Clone(t.With), t.Test) {
+			for _, p := range patterns(strings.Split(id, separator), t.Nested, t.Major) {
+				args = append(args, "--test-name-pattern="+p)
+			}
 		}
 	}
 	if t.File != "" {
@@ -39,7 +37,7 @@ func patterns(names []string, nested bool, major int) []string {
 	exact := func(names []string) string { return dialectPattern(trim(strings.Join(names, separator))) }
 	var out []string
 	for i := range names {
-		if major >= joinedSince {
+		if major >= jstest.JoinedSince {
 			if nested || i == len(names)-1 {
 				out = append(out, exact(names[:i+1]))
 			}

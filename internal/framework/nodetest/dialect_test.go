@@ -20,6 +20,8 @@ func TestArguments(t *testing.T) {
 		{"a subtest, Node 20", jstest.Trial{Reporter: "/r", File: "a.mjs", Test: "s > x", Nested: true, Major: 20}, []string{"--test", "--test-reporter=/r", "--test-reporter-destination=stdout", "--test-name-pattern=^s > x$", "--test-name-pattern=^s$", "--test-name-pattern=^x$", "a.mjs"}},
 		{"a subtest, Node 22", jstest.Trial{Reporter: "/r", File: "a.mjs", Test: "s > x", Nested: true, Major: 22}, []string{"--test", "--test-reporter=/r", "--test-reporter-destination=stdout", "--test-name-pattern=^s$", "--test-name-pattern=^s(?: | > )x$", "a.mjs"}},
 		{"spaces at the ends, Node 22", jstest.Trial{Reporter: "/r", File: "a.mjs", Test: " s >  x\u00a0 ", Major: 22}, []string{"--test", "--test-reporter=/r", "--test-reporter-destination=stdout", "--test-name-pattern=^s(?: | > ) x$", "a.mjs"}},
+		{"a test after two others, Node 20", jstest.Trial{Reporter: "/r", File: "a.mjs", Test: "s > x", With: []string{"y", "s > z"}, Major: 20}, []string{"--test", "--test-reporter=/r", "--test-reporter-destination=stdout", "--test-name-pattern=^y$", "--test-name-pattern=^s > z$", "--test-name-pattern=^z$", "--test-name-pattern=^s > x$", "--test-name-pattern=^x$", "a.mjs"}},
+		{"a test after another, Node 22", jstest.Trial{Reporter: "/r", File: "a.mjs", Test: "s > x", With: []string{"y"}, Major: 22}, []string{"--test", "--test-reporter=/r", "--test-reporter-destination=stdout", "--test-name-pattern=^y$", "--test-name-pattern=^s(?: | > )x$", "a.mjs"}},
 	} {
 		if d := cmp.Diff(c.want, arguments(c.t)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
