@@ -38,7 +38,7 @@ var imports = map[string]struct {
 	"internal/lag/golag/zzlag":          {nil, nil, "it is compiled into the user's tests: the standard library only"},
 	"internal/rerun":                    {[]string{"internal/triage", "internal/proc", "internal/lag"}, nil, "measures, does not judge"},
 	"internal/pipeline":                 {[]string{"internal/triage", "internal/classify", "internal/report"}, nil, "ports of its own for the rest"},
-	"internal/framework/shell":          {nil, nil, "it reads lines, and knows no framework"},
+	"internal/framework/shell":          {nil, []string{"mvdan.cc/sh/v3"}, "it reads lines, and knows no framework"},
 	"internal/framework/pytest":         {[]string{"internal/triage", "internal/framework/shell"}, nil, "an adapter starts no process of its own"},
 	"internal/framework/jstest":         {[]string{"internal/triage", "internal/framework/shell"}, []string{"github.com/goccy/go-yaml"}, "what the JavaScript runners have in common"},
 	"internal/framework/vitest":         {[]string{"internal/triage", "internal/framework/jstest"}, nil, ""},

@@ -2,8 +2,9 @@ package shell
 
 import (
 	"regexp"
-	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Unknown stands in a word for what only a shell can tell: the value of a
@@ -29,172 +30,127 @@ func Assignment(word string) (name, value string, ok bool) {
 	return name, value, ok && reName.MatchString(name)
 }
 
-// constructs are words that make a step a part of something larger.
-var constructs = []string{"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "{", "}", "[", "[[", "test"}
-
-// Parse tells the simple commands of a line apart, in order, at the words of a
-// POSIX shell between them: && || ; | & and the ends of lines.
+// Parse tells the simple commands of a line apart, in the order in which they
+// are written. Of a line that no shell would take, its words are one odd step.
 func Parse(line string) []Step {
-	r := reader{rest: strings.ReplaceAll(strings.ReplaceAll(line, Unknown, ""), "\\\n", " ")}
-	for r.rest != "" {
-		r.next()
+	line = strings.ReplaceAll(line, Unknown, "")
+	var r reader
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		r.add(Step{Words: strings.Fields(line), Odd: "a line that no shell takes"})
+		return r.steps
 	}
-	r.step()
+	r.all(file.Stmts, "")
 	return r.steps
 }
 
-type reader struct {
-	rest  string
-	steps []Step
-	words []string
-	// literal tells of each word that its beginning was not quoted, as an assignment's is.
-	literal []bool
-	word    strings.Builder
-	open    bool
-	quoted  bool
-	// drop is set when the next word is a redirection's file.
-	drop bool
-	odd  string
-}
+type reader struct{ steps []Step }
 
-// take puts text into the word, and goes on behind the first n bytes.
-func (r *reader) take(text string, n int) {
-	r.word.WriteString(text)
-	r.open = true
-	r.rest = r.rest[n:]
-}
-
-// end closes the word.
-func (r *reader) end() {
-	switch {
-	case r.open && r.drop:
-		r.drop = false
-	case r.open:
-		r.words = append(r.words, r.word.String())
-		r.literal = append(r.literal, !r.quoted)
-	}
-	r.word.Reset()
-	r.open, r.quoted = false, false
-}
-
-// step closes the command.
-func (r *reader) step() {
-	r.end()
-	s := Step{Odd: r.odd}
-	i := 0
-	for ; i < len(r.words); i++ {
-		if _, _, ok := Assignment(r.words[i]); !ok || !r.literal[i] {
-			break
-		}
-		s.Env = append(s.Env, r.words[i])
-	}
-	s.Words = r.words[i:]
-	if len(s.Words) > 0 && slices.Contains(constructs, s.Words[0]) {
-		s.Odd = "a condition or loop"
-	}
+func (r *reader) add(s Step) {
 	if len(s.Env)+len(s.Words) > 0 {
 		r.steps = append(r.steps, s)
 	}
-	r.words, r.literal, r.drop = nil, nil, false
 }
 
-// next reads one character, quoted part or operator.
-func (r *reader) next() {
-	switch c := r.rest[0]; c {
-	case ' ', '\t', '\r':
-		r.end()
-		r.rest = r.rest[1:]
-	case '\n', ';', '|', '&':
-		r.operator(c)
-	case '>', '<':
-		r.redirect()
-	case '(', ')':
-		r.step()
-		r.odd = "a subshell"
-		r.rest = r.rest[1:]
-	case '\'':
-		text, _, closed := strings.Cut(r.rest[1:], "'")
-		r.quoted = r.quoted || !r.open
-		r.take(text, min(len(text)+2, len(r.rest)))
-		if !closed {
-			r.odd = "a quote that is not closed"
+func (r *reader) all(stmts []*syntax.Stmt, odd string) {
+	for _, s := range stmts {
+		r.stmt(s, odd)
+	}
+}
+
+// stmt reads a statement, which stands in an odd construct unless odd is empty.
+func (r *reader) stmt(s *syntax.Stmt, odd string) {
+	for _, to := range s.Redirs {
+		if to.Hdoc != nil {
+			odd = "a here-document"
 		}
-	case '"':
-		r.double()
-	case '\\':
-		n := min(2, len(r.rest))
-		r.take(r.rest[1:n], n)
-	case '$', '`':
-		r.expansion()
-	case '#':
-		if r.open {
-			r.take("#", 1)
-			return
+	}
+	switch c := s.Cmd.(type) {
+	case nil: // nothing but a redirection
+	case *syntax.CallExpr:
+		r.call(c, odd)
+	case *syntax.BinaryCmd:
+		r.stmt(c.X, odd)
+		r.stmt(c.Y, odd)
+	case *syntax.DeclClause: // export A=1
+		step := Step{Words: []string{c.Variant.Value}, Odd: odd}
+		for _, a := range c.Args {
+			step.Words = append(step.Words, assigned(a))
 		}
-		_, after, _ := strings.Cut(r.rest, "\n")
-		r.rest = strings.TrimSuffix("\n"+after, "\n")
+		r.add(step)
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			r.stmt(c.Stmt, odd)
+		}
+	case *syntax.Subshell:
+		r.all(c.Stmts, "a subshell")
 	default:
-		r.take(r.rest[:1], 1)
+		syntax.Walk(c, func(n syntax.Node) bool {
+			if call, ok := n.(*syntax.CallExpr); ok {
+				r.call(call, "a condition or loop")
+			}
+			return true
+		})
 	}
 }
 
-// operator is what stands between two commands. "&>" is a redirection.
-func (r *reader) operator(c byte) {
-	if c == '&' && strings.HasPrefix(r.rest, "&>") {
-		r.end()
-		r.rest = r.rest[1:]
-		return
+func (r *reader) call(c *syntax.CallExpr, odd string) {
+	s := Step{Odd: odd}
+	for _, a := range c.Assigns {
+		s.Env = append(s.Env, assigned(a))
 	}
-	r.step()
-	r.rest = r.rest[1:]
+	for _, w := range c.Args {
+		s.Words = append(s.Words, word(w.Parts, false))
+	}
+	r.add(s)
 }
 
-// redirect leaves out a redirection with its file, and the number before it.
-func (r *reader) redirect() {
-	if r.open && strings.Trim(r.word.String(), "0123456789") == "" {
-		r.word.Reset()
-		r.open = false
+// assigned is an assignment as KEY=VALUE, or a name alone.
+func assigned(a *syntax.Assign) string {
+	name := ""
+	if a.Name != nil {
+		name = a.Name.Value
 	}
-	r.end()
-	if strings.HasPrefix(r.rest, "<<") || strings.HasPrefix(r.rest, "<(") || strings.HasPrefix(r.rest, ">(") {
-		r.odd = "a here-document or a process substitution"
+	switch {
+	case a.Naked && a.Value != nil:
+		return name + word(a.Value.Parts, false)
+	case a.Naked:
+		return name
+	case a.Value != nil:
+		return name + "=" + word(a.Value.Parts, false)
 	}
-	r.rest = strings.TrimLeft(r.rest, "<>|&")
-	r.drop = true
+	return name + "="
 }
 
-// double reads a part in double quotes.
-func (r *reader) double() {
-	r.quoted = r.quoted || !r.open
-	r.take("", 1)
-	for r.rest != "" {
-		switch c := r.rest[0]; {
-		case c == '"':
-			r.take("", 1)
-			return
-		case c == '$' || c == '`':
-			r.expansion()
-		case c == '\\' && len(r.rest) > 1 && strings.IndexByte("$`\"\\", r.rest[1]) >= 0:
-			r.take(r.rest[1:2], 2)
+// word is a word's text.
+func word(parts []syntax.WordPart, quoted bool) string {
+	var b strings.Builder
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(unescaped(p.Value, quoted))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			b.WriteString(word(p.Parts, true))
+		case *syntax.ExtGlob:
+			b.WriteString(p.Op.String() + p.Pattern.Value + ")")
 		default:
-			r.take(r.rest[:1], 1)
+			b.WriteString(Unknown)
 		}
 	}
-	r.odd = "a quote that is not closed"
+	return b.String()
 }
 
-// reExpansion is a variable, or a command whose output is meant.
-var reExpansion = regexp.MustCompile("^(?:\\$\\{[^}]*\\}|\\$\\((?:[^()]|\\([^()]*\\))*\\)|\\$[A-Za-z_][A-Za-z0-9_]*|\\$[0-9@*#?$!-]|`[^`]*`)")
-
-func (r *reader) expansion() {
-	if m := reExpansion.FindString(r.rest); m != "" {
-		r.take(Unknown, len(m))
-		return
+// unescaped takes the backslashes of a literal away: in double quotes only those
+// before what they keep from its meaning.
+func unescaped(s string, quoted bool) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\", s[i+1]) >= 0) {
+			i++
+		}
+		b.WriteByte(s[i])
 	}
-	if r.rest[0] == '$' {
-		r.take("$", 1) // a dollar alone is itself
-		return
-	}
-	r.take(Unknown, 1)
-	r.odd = "a command's output"
+	return b.String()
 }

@@ -24,10 +24,14 @@ func TestParse(t *testing.T) {
 		"m a#b\nn":                                  {{Words: []string{"m", "a#b"}}, {Words: []string{"n"}}},
 		"m # no\nn":                                 {{Words: []string{"m"}}, {Words: []string{"n"}}},
 		`m $X "${Y:-z}/a" $(pwd)/b ` + "`c` $ '$Z'": {{Words: []string{"m", Unknown, Unknown + "/a", Unknown + "/b", Unknown, "$", "$Z"}}},
-		"A=$(f (x)) m":                              {{Env: []string{"A=" + Unknown}, Words: []string{"m"}}},
+		"A=$(f $(x)) m":                             {{Env: []string{"A=" + Unknown}, Words: []string{"m"}}},
 		"(cd a && m)":                               {{Words: []string{"cd", "a"}, Odd: "a subshell"}, {Words: []string{"m"}, Odd: "a subshell"}},
-		"if x; then m; fi":                          {{Words: []string{"if", "x"}, Odd: "a condition or loop"}, {Words: []string{"then", "m"}, Odd: "a condition or loop"}, {Words: []string{"fi"}, Odd: "a condition or loop"}},
-		"m 'a":                                      {{Words: []string{"m", "a"}, Odd: "a quote that is not closed"}},
+		"if x; then m; fi":                          {{Words: []string{"x"}, Odd: "a condition or loop"}, {Words: []string{"m"}, Odd: "a condition or loop"}},
+		"m 'a":                                      {{Words: []string{"m", "'a"}, Odd: "a line that no shell takes"}},
+		"export A=1 B; m":                           {{Words: []string{"export", "A=1", "B"}}, {Words: []string{"m"}}},
+		"time m":                                    {{Words: []string{"m"}}},
+		"m <<E\nx\nE":                               {{Words: []string{"m"}, Odd: "a here-document"}},
+		"m @(a|b)":                                  {{Words: []string{"m", "@(a|b)"}}},
 		"m \\\n  --a":                               {{Words: []string{"m", "--a"}}},
 	} {
 		if d := cmp.Diff(want, Parse(line)); d != "" {
