@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -224,11 +225,14 @@ func (s *session) header(c collected) (triage.Report, error) {
 
 // wholeSuites names the suites of failing tests that can be run whole in one
 // process of their framework. A package of Go is a process of its own, and there is
-// none for more.
+// none for more. A command that was typed in another folder than the suite's chooses
+// its tests by other paths.
 func (s *session) wholeSuites(failures []triage.Failure) []string {
 	var names []string
 	for _, f := range failures {
-		if f.Target.Framework != gotest.Name && !f.Target.IsCommand() && !slices.Contains(names, f.Target.Suite) {
+		su := s.of(f.Target)
+		elsewhere := su == nil || len(su.Command) > 0 && path.Clean(s.commandBelow(su)) != path.Clean(su.dir())
+		if f.Target.Framework != gotest.Name && !f.Target.IsCommand() && !elsewhere && !slices.Contains(names, f.Target.Suite) {
 			names = append(names, f.Target.Suite)
 		}
 	}

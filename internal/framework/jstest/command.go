@@ -31,6 +31,9 @@ type Runner struct {
 	// What is in neither is kept too, where it does not take the next word.
 	Keep  Kept
 	Leave []string
+	// Chosen are the words of a command line, behind the program, that choose the
+	// files of a run; nil where the framework finds them all by itself.
+	Chosen func(words []string) []string
 }
 
 // node tells that the tests are Node's own.

@@ -54,6 +54,9 @@ type Project struct {
 	// Args are the suite's own arguments of the framework, kept in every trial;
 	// for node:test those of Node.
 	Args []string
+	// Chosen are the words of the suite's own command that choose its files; for the
+	// whole suite around a test.
+	Chosen []string
 	// SuiteCommand is the suite's own command; empty for the framework over everything.
 	SuiteCommand []string
 	// Env is added to the environment of every process, as KEY=VALUE.
@@ -313,6 +316,9 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	c.Argv = append(c.Argv, d.Arguments(t)...)
 	if d.Package != "" {
 		c.Argv = append(append(c.Argv, p.Args...), r.Args...)
+	}
+	if r.Scope == triage.InSuite && r.WithFiles == nil && r.Target.Package != "" {
+		c.Argv = append(c.Argv, p.Chosen...)
 	}
 	return c
 }

@@ -24,6 +24,8 @@ type Run struct {
 	// Env are the variables, Node the options of Node, and Args those of the
 	// framework that belong to every run.
 	Env, Node, Args []string
+	// Chosen are the words that choose the files; nil where they are not known.
+	Chosen []string
 	// Before are commands that make something before the tests run.
 	Before []string
 	// Doubts say what of it trials cannot repeat.
@@ -47,7 +49,7 @@ func (r Run) String() string {
 // Project is what trials take over. nodeOptions is the caller's NODE_OPTIONS, which
 // holds unless the script sets its own.
 func (r Run) Project(nodeOptions string) Project {
-	p := Project{Args: r.Args}
+	p := Project{Args: r.Args, Chosen: r.Chosen}
 	for _, kv := range r.Env {
 		if v, ok := strings.CutPrefix(kv, "NODE_OPTIONS="); ok {
 			nodeOptions = v
@@ -316,5 +318,8 @@ func (w *walker) hit(words, rest []string, at place) Run {
 		return out
 	}
 	run.Env, run.Args = known("variable", at.env), known("option", args)
+	if w.r.Chosen != nil && !strings.Contains(strings.Join(rest, " "), shell.Unknown) {
+		run.Chosen = w.r.Chosen(rest)
+	}
 	return run
 }

@@ -171,7 +171,7 @@ func TestParseCommandReadsOnlyWhatNamesTheFramework(t *testing.T) {
 		}
 	}
 	for command, want := range map[string]jstest.Project{
-		"A=1 pnpm exec mocha --ui tdd x":    {Env: []string{"A=1"}, Args: []string{"--ui", "tdd"}},
+		"A=1 pnpm exec mocha --ui tdd x":    {Env: []string{"A=1"}, Args: []string{"--ui", "tdd"}, Chosen: []string{"x"}},
 		"xvfb-run -a npx mocha --ui=tdd":    {Args: []string{"--ui=tdd"}},
 		"node_modules/.bin/_mocha --ui=tdd": {Args: []string{"--ui=tdd"}},
 	} {

@@ -45,3 +45,27 @@ func TestFilesBeforeATestAreNamedFirst(t *testing.T) {
 		t.Errorf("the whole suite is %s", got)
 	}
 }
+
+func TestTheSuiteAroundATestIsWhatItsCommandChooses(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"mocha": "",
+		"mocha -R spec --recursive src/**/*.spec.js":                 "--recursive src/**/*.spec.js",
+		"mocha --require setup.js --grep=x --ignore a.js test/unit":  "--ignore a.js test/unit",
+		"npx mocha --spec=test/a.js --timeout 5000 --bail test/b.js": "--spec=test/a.js test/b.js",
+	} {
+		p, ok := ParseCommand(strings.Fields(command))
+		if got := strings.Join(p.Chosen, " "); !ok || got != want {
+			t.Errorf("%s chooses %q, want %q", command, got, want)
+		}
+	}
+	p := Adapter{Chosen: []string{"src/a.js"}}
+	spec := triage.RunSpec{Prepared: triage.Prepared{Bin: "/mocha.js"}, Scope: triage.InSuite, Target: triage.Target{Package: "c.js", Test: "c x"}}
+	if got := strings.Join(p.Command(spec).Argv, " "); !strings.HasSuffix(got, " src/a.js") {
+		t.Errorf("the command is %s", got)
+	}
+	spec.WithFiles = []string{"b.js"}
+	if got := strings.Join(p.Command(spec).Argv, " "); strings.Contains(got, "src/a.js") {
+		t.Errorf("after one file the command is %s", got)
+	}
+}

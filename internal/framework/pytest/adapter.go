@@ -54,6 +54,9 @@ type Adapter struct {
 	Checkout string
 	// Args are the suite's own arguments of pytest, kept in every trial.
 	Args []string
+	// Chosen are the words of the suite's own command that choose tests; for the
+	// whole suite around a test.
+	Chosen []string
 	// SuiteCommand is the suite's own command; empty for pytest over everything.
 	SuiteCommand []string
 	// Env is added to the environment of every process, as KEY=VALUE.

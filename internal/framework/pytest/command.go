@@ -50,7 +50,7 @@ func ParseCommand(argv []string) (a Adapter, ok bool) {
 	if dir := path.Dir(argv[at]); dir != "." && at == 0 { // .venv/bin/pytest: its interpreter stands beside it
 		a.Python = path.Join(dir, "python")
 	}
-	a.Args = kept(argv[at+1:])
+	a.Args, a.Chosen = kept(argv[at+1:]), chosen(argv[at+1:])
 	return a, true
 }
 
@@ -76,6 +76,31 @@ func kept(argv []string) []string {
 			i++
 		default:
 			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// choosing are the options of which files and tests a run has.
+var choosing = []string{"-k", "-m", "--deselect", "--ignore", "--ignore-glob"}
+
+// chosen are the words that choose tests: those options, files, folders and ids.
+func chosen(argv []string) []string {
+	var out []string
+	for i := 0; i < len(argv); i++ {
+		w := argv[i]
+		name, _, attached := strings.Cut(w, "=")
+		next := i+1 < len(argv) && !strings.HasPrefix(argv[i+1], "-")
+		switch takes := left[name]; {
+		case !strings.HasPrefix(w, "-"):
+			out = append(out, w)
+		case slices.Contains(choosing, name) && attached, isGlued(w) && slices.Contains(choosing, w[:2]):
+			out = append(out, w)
+		case slices.Contains(choosing, name) && i+1 < len(argv):
+			out = append(out, w, argv[i+1])
+			i++
+		case takes && !attached && next, slices.Contains(valued, w):
+			i++
 		}
 	}
 	return out

@@ -3,9 +3,13 @@ package pytest
 import "github.com/triagebot/triagebot/internal/triage"
 
 // selected adds what is to run: the target, behind what runs before it where only
-// some of its company do; nothing for all of the suite.
+// some of its company do; for all of the suite what its own command chooses.
 func (a Adapter) selected(c triage.Command, r triage.RunSpec) triage.Command {
-	if r.Scope == triage.InSuite && r.WithFiles == nil || r.Target.Package == "" {
+	switch {
+	case r.Target.Package == "":
+		return c
+	case r.Scope == triage.InSuite && r.WithFiles == nil:
+		c.Argv = append(c.Argv, a.Chosen...)
 		return c
 	}
 	before := r

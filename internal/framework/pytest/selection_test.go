@@ -45,6 +45,18 @@ func TestFilesBeforeATest(t *testing.T) {
 	}
 }
 
+func TestTheSuiteAroundATestIsWhatItsCommandChooses(t *testing.T) {
+	a := Adapter{Chosen: []string{"tests/unit", "-k", "fast"}}
+	spec := triage.RunSpec{Prepared: triage.Prepared{Bin: "py", Env: []string{envFence + "=f"}}, Scope: triage.InSuite, Target: triage.Target{Package: "c.py", Test: "x"}}
+	if got := strings.Join(a.Command(spec).Argv, " "); !strings.HasSuffix(got, " tests/unit -k fast") {
+		t.Errorf("the command is %s", got)
+	}
+	spec.Target = triage.Target{}
+	if got := strings.Join(a.Command(spec).Argv, " "); strings.Contains(got, "tests/unit") {
+		t.Errorf("without a test the command is %s", got)
+	}
+}
+
 func TestFilesAreNamedInTheDirectoryOfTheRun(t *testing.T) {
 	a := Adapter{Dir: "svc", SuiteCommand: []string{"make", "test"}}
 	c := a.Command(triage.RunSpec{
