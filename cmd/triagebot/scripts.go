@@ -122,11 +122,13 @@ func (j *scriptLanguage) doubts(su *suite) []string {
 
 // example is a command with an option that belongs to every run.
 func (j *scriptLanguage) example() string {
-	switch j.dialect.name {
-	case "mocha":
+	switch {
+	case j.dialect.name == mocha.Name:
 		return "npx mocha --require ./setup.js"
-	case "nodetest":
+	case j.dialect.name == nodetest.Name:
 		return "node --import tsx --test"
+	case strings.Contains(j.run.Line, "react-scripts") || strings.Contains(j.run.Line, "craco") || strings.Contains(j.run.Line, "react-app-rewired"):
+		return "npx jest --config FILE, where FILE says what that program makes up for jest (babel-preset-react-app, jsdom, its file transforms)"
 	}
 	return "npx " + j.dialect.name + " --config FILE"
 }

@@ -50,6 +50,7 @@ func TestTrialsOfEachSideRunWhatTheScriptsSay(t *testing.T) {
 		"base has none":            {"STRICT=1 mocha", "echo no test specified", nil, [2]string{"STRICT=1", "STRICT=1"}, nil},
 		"head's cannot be read":    {"node run.js", "STRICT=1 mocha", nil, [2]string{"STRICT=1", "STRICT=1"}, []string{"node run.js", "base's does", "triagebot.yml"}},
 		"neither can be read":      {"node run.js", "node run.js", nil, [2]string{"", ""}, []string{`"node run.js") does not show how it runs mocha`, "command: env KEY=VALUE npx mocha --require ./setup.js"}},
+		"a runner of its own":      {"craco test", "craco test", nil, [2]string{"", ""}, []string{`"craco test") does not show how it runs mocha`, "Trials run \"npx --no-install mocha\", which may not be what CI ran"}},
 		"something is made before": {"tsc && mocha", "tsc && mocha", nil, [2]string{"", ""}, []string{"first runs tsc, and trials do not", "--setup"}},
 	} {
 		head, base := unpacked(t, manifest(c.head)), unpacked(t, manifest(c.base))

@@ -63,6 +63,37 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+func TestScriptsDecideBetweenRunners(t *testing.T) {
+	const all = `"devDependencies":{"vitest":"3","jest":"30","mocha":"11"}}`
+	for name, c := range map[string]struct {
+		archive string
+		want    []string
+	}{
+		"one script":                  {"-- package.json --\n{\"scripts\":{\"test\":\"vitest run\"}," + all, []string{"vitest"}},
+		"two scripts":                 {"-- package.json --\n{\"scripts\":{\"test\":\"vitest run\",\"e2e\":\"mocha e2e\"}," + all, []string{"vitest", "mocha"}},
+		"a configuration of its own":  {"-- package.json --\n{\"scripts\":{\"test\":\"vitest run\"}," + all + "\n-- jest.config.js --\n", []string{"vitest", "jest"}},
+		"scripts that name none":      {"-- package.json --\n{\"scripts\":{\"test\":\"node run.js\"}," + all, []string{"vitest", "jest", "mocha"}},
+		"Node's own beside one":       {"-- package.json --\n{\"scripts\":{\"test\":\"node --test\"}," + all, []string{"nodetest"}},
+		"jest behind react-scripts":   {"-- package.json --\n" + `{"scripts":{"test":"react-scripts test"},"dependencies":{"react-scripts":"5"}}`, []string{"jest"}},
+		"mocha beside react-scripts":  {"-- package.json --\n" + `{"scripts":{"test":"react-scripts test","e2e":"mocha"},"dependencies":{"react-scripts":"5","mocha":"11"}}`, []string{"jest", "mocha"}},
+		"another directory's scripts": {"-- a/package.json --\n{\"scripts\":{\"test\":\"vitest\"}," + all + "\n-- b/package.json --\n{" + all, []string{"vitest:a", "vitest:b", "jest:b", "mocha:b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := Detect(tree(t, c.archive+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, s := range found {
+				got = append(got, s.Name)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("suites (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
 func TestDetectOfNoTree(t *testing.T) {
 	if _, err := Detect(filepath.Join(t.TempDir(), "gone")); err == nil {
 		t.Error("no error for a tree that is not there")

@@ -17,6 +17,11 @@ type Found struct {
 	Why string
 	// Install is the command that installs what the lock file says, for messages.
 	Install string
+	// Set is true when a script of the directory, or a configuration in it, is the
+	// framework's: not only a dependency.
+	Set bool
+	// Called is true when it is a script.
+	Called bool
 }
 
 const (
@@ -24,15 +29,25 @@ const (
 	maxDirs     = 400
 )
 
-// reNodeTest is a script that runs Node's own tests: with node, or with borp,
-// which finds the files and hands them to node's runner.
-var reNodeTest = regexp.MustCompile(`\bnode\b[^&|;]*\s--test\b|(?:^|[&|;]|\bc8)\s*borp\b`)
+// reNodeTest is a script that runs Node's own tests: with node, with tsx, which is
+// node with a loader, or with borp, which finds the files and hands them to node's
+// runner.
+var reNodeTest = regexp.MustCompile(`\b(?:node|tsx)\b[^&|;]*\s--test\b|(?:^|[&|;]|\bc8)\s*borp\b`)
 
 // Detect finds the directories that a framework is run in: the root, else those
 // at most two levels below it, and the packages of a workspace, whose package.json
 // uses it, as a dependency or in a script. A root that has it for the packages of
 // its workspace leaves those the suites that are set up for themselves.
 func Detect(root fs.FS, d Dialect) []Found {
+	found := d.detect(root)
+	for i, f := range found {
+		found[i].Called = d.called(root, path.Join(".", f.Dir))
+		found[i].Set = found[i].Called || d.config(root, path.Join(".", f.Dir)) != ""
+	}
+	return found
+}
+
+func (d Dialect) detect(root fs.FS) []Found {
 	members := members(root)
 	if why := d.uses(root, "."); why != "" {
 		return d.suitesOf(root, members, Found{Why: why, Install: install(root, ".")})
@@ -96,8 +111,19 @@ func (d Dialect) uses(root fs.FS, dir string) string {
 	if _, ok := m.Deps[d.Package]; ok {
 		return "dependencies of " + file
 	}
+	if d.Package == "jest" {
+		for _, name := range bundlers {
+			_, dev := m.DevDeps[name]
+			if _, ok := m.Deps[name]; ok || dev {
+				return name + " of " + file
+			}
+		}
+	}
 	return ""
 }
+
+// bundlers bring jest with them, and make its configuration.
+var bundlers = []string{"react-scripts", "@craco/craco", "react-app-rewired"}
 
 // subdirs are the directories of the first two levels, without those that hold
 // other people's code.

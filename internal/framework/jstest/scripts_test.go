@@ -68,7 +68,6 @@ func TestAScriptGivesItsOptionsAndEnvironment(t *testing.T) {
 		"dotenv -e .env.gone -- mocha":                                                                {mo, "| | the variables of .env.gone cannot be read"},
 		"KEY=$SECRET A=1 mocha --reporter $R":                                                         {mo, "A=1 | | the value of the variable KEY is known to a shell only"},
 		"mocha --ui tdd --require $SETUP":                                                             {mo, "| --ui tdd | the value of the option --require is known to a shell only"},
-		"if [ -n x ]; then mocha --ui tdd; fi":                                                        {mo, "| --ui tdd | it stands in a condition or loop"},
 		"(cd lib && mocha)":                                                                           {mo, `no | the script "test" of package.json runs mocha in "lib"`},
 		"mocha a && STRICT=1 mocha b":                                                                 {mo, "| | it runs mocha in more than one way, and the first is taken"},
 		"node scripts/test.js":                                                                        {mo, `no | the script "test" of package.json ("node scripts/test.js") does not show how it runs mocha`},
@@ -99,6 +98,14 @@ func TestAScriptGivesItsOptionsAndEnvironment(t *testing.T) {
 		if d := cmp.Diff(c.want, told(c.r.Resolve(root, "", "", nil))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", script, d)
 		}
+	}
+}
+
+func TestAConditionIsTold(t *testing.T) {
+	t.Parallel()
+	root := files("-- package.json --\n" + `{"scripts":{"test":"if [ -n x ]; then mocha --ui tdd; fi"}}` + "\n")
+	if got := told(mocha.Runner.Resolve(root, "", "", nil)); !strings.HasPrefix(got, "| --ui tdd | it stands in a condition") {
+		t.Errorf("told %q", got)
 	}
 }
 

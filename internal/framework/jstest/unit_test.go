@@ -286,9 +286,9 @@ func TestDetect(t *testing.T) {
 		d    Dialect
 		want []Found
 	}{
-		{spaces, []Found{{"", "devDependencies of package.json", "pnpm install --frozen-lockfile"}}},
-		{arrows, []Found{{"packages/web", "devDependencies of packages/web/package.json", "pnpm install --frozen-lockfile"}}},
-		{nodes, []Found{{"packages/api", "a test script of packages/api/package.json", "pnpm install --frozen-lockfile"}}},
+		{spaces, []Found{{"", "devDependencies of package.json", "pnpm install --frozen-lockfile", false, false}}},
+		{arrows, []Found{{"packages/web", "devDependencies of packages/web/package.json", "pnpm install --frozen-lockfile", false, false}}},
+		{nodes, []Found{{"packages/api", "a test script of packages/api/package.json", "pnpm install --frozen-lockfile", true, true}}},
 	} {
 		if d := cmp.Diff(c.want, Detect(root, c.d)); d != "" {
 			t.Errorf("%s: %s", c.d.Name, d)
@@ -299,7 +299,10 @@ func TestDetect(t *testing.T) {
 func TestScriptsThatRunNodesTests(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]bool{
-		`"test":"node --test"`: true,
+		`"test":"node --test"`:                          true,
+		`"test":"tsx --test src/*.test.ts"`:             true,
+		`"test":"A=1 tsx --tsconfig t.json --test src"`: true,
+		`"test":"tsx src/test.ts"`:                      false,
 		`"test":"npm run lint && npm run unit","unit":"c8 node --enable-source-maps --test"`: true,
 		`"test":"npm run lint && borp --timeout 60000"`:                                      true,
 		`"borp":"borp --coverage","test":"npm run borp"`:                                     true,

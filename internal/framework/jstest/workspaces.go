@@ -164,6 +164,23 @@ func (d Dialect) script(root fs.FS, dir string) string {
 	return ""
 }
 
+// called says that any script of a directory calls the framework.
+func (d Dialect) called(root fs.FS, dir string) bool {
+	if d.Package == "" {
+		return d.script(root, dir) != ""
+	}
+	m, _ := readManifest(root, dir)
+	for _, script := range m.Scripts {
+		if configurations[d.Package].called.MatchString(script) || d.Package == "jest" && reBundled.MatchString(script) {
+			return true
+		}
+	}
+	return false
+}
+
+// reBundled is a script that runs jest by what makes its configuration.
+var reBundled = regexp.MustCompile(`\b(?:react-scripts|craco|react-app-rewired)\s+test\b`)
+
 // settings is what a framework's configuration looks like.
 type settings struct {
 	// called is how a script calls it.

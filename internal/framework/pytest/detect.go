@@ -43,10 +43,12 @@ const (
 	// maxDirs bounds the directories looked at: a repository of many packages
 	// names its suites in the configuration.
 	maxDirs = 200
+	// maxLevels is how deep a suite may lie below the root.
+	maxLevels = 3
 )
 
 // Detect finds the directories that pytest is run in: the root, else those at
-// most two levels below it. It returns nothing for a repository without Python
+// most three levels below it. It returns nothing for a repository without Python
 // tests.
 func Detect(root fs.FS) []Found {
 	if why := detectIn(root, "."); why != "" {
@@ -72,9 +74,11 @@ func detectIn(root fs.FS, dir string) string {
 		}
 	}
 	for _, d := range []string{"tests", "test", "."} {
-		files, _ := fs.Glob(root, path.Join(dir, d, "test_*.py"))
-		if len(files) > 0 {
-			return strings.TrimPrefix(files[0], dir+"/")
+		for _, name := range []string{"test_*.py", "*_test.py"} { // pytest's own patterns
+			files, _ := fs.Glob(root, path.Join(dir, d, name))
+			if len(files) > 0 {
+				return strings.TrimPrefix(files[0], dir+"/")
+			}
 		}
 	}
 	return ""
@@ -92,18 +96,25 @@ func holds(root fs.FS, file, mark string) bool {
 	return err == nil && bytes.Contains(b, []byte(mark))
 }
 
-// subdirs are the directories of the first two levels, without those that hold
-// other people's code.
+// subdirs are the directories of the first levels, each before what is below it
+// and sorted, without those that hold other people's code. Where there are too
+// many, the deepest are left out.
 func subdirs(root fs.FS) []string {
-	var dirs []string
-	for _, first := range children(root, ".") {
-		dirs = append(dirs, first)
-		dirs = append(dirs, children(root, first)...)
-		if len(dirs) > maxDirs {
-			return dirs[:maxDirs]
+	var all []string
+	level := children(root, ".")
+	for range maxLevels {
+		var next []string
+		for _, dir := range level {
+			if len(all) == maxDirs {
+				break
+			}
+			all = append(all, dir)
+			next = append(next, children(root, dir)...)
 		}
+		level = next
 	}
-	return dirs
+	slices.SortFunc(all, func(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) })
+	return all
 }
 
 func children(root fs.FS, dir string) []string {
