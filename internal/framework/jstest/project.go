@@ -247,6 +247,9 @@ func linkedOutside(tree, dir string) string {
 		at, err := filepath.EvalSymlinks(queue[0])
 		for ; err == nil && inside(at) && !seen[at]; at = filepath.Dir(at) {
 			seen[at] = true
+			if copied := copiedOutside(at, inside); copied != "" {
+				return copied
+			}
 			for _, link := range linksOf(filepath.Join(at, "node_modules")) {
 				full, err := filepath.EvalSymlinks(link)
 				switch {
