@@ -38,9 +38,7 @@ func argument(r triage.Report, w row, titles map[triage.Target]string) []section
 			add("What to do", sentence(quote(v.Cause.Advice)))
 		}
 	}
-	if v.Polluters != nil {
-		add("Fails after", polluters(*v.Polluters)...)
-	}
+	add("Fails after", failsAfter(r, w)...)
 	if v.Settle != "" {
 		add("What would settle it", sentence(quote(v.Settle)))
 	}

@@ -2,12 +2,31 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
 // maxPolluters bounds the tests or files that are named.
 const maxPolluters = 5
+
+// failsAfter is what a test fails after, and why that is not known of one which
+// fails in its whole suite only.
+func failsAfter(r triage.Report, w row) []prose {
+	if p := w.verdict.Polluters; p != nil {
+		return polluters(*p)
+	}
+	suite := w.evidence.Tally(triage.Arm{Scope: triage.InSuite})
+	if suite.Same == 0 || !slices.Contains(w.verdict.Reasons, triage.ReasonOrder) {
+		return nil
+	}
+	for _, t := range r.Trials {
+		if t.Target == w.verdict.Target && len(t.BeforeFiles) > 0 {
+			return nil // it was looked for, or the time was over before
+		}
+	}
+	return []prose{say("No file is known to run before it in its process, so none can be named. Where each file has a process or a context of its own, something outside of them is what they share; else it is what a file does as it is loaded.")}
+}
 
 // polluters names the tests, or the files, after which the target fails.
 func polluters(p triage.Polluters) []prose {

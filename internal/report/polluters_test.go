@@ -52,7 +52,7 @@ func TestTheColumnOfCompanyShowsTheSuiteWhereThatWasRun(t *testing.T) {
 	b.both(x, suite, "FFFF", "....")
 	b.verdict(x, triage.LikelyRegression, wrong(0.01), triage.ReasonOrder)
 	page := Markdown(b.done(), Options{})
-	for _, want := range []string{"| with its package or suite |", "4/4", "In the whole suite: failed 4 of 4 times on head; passed 4 of 4 times on base."} {
+	for _, want := range []string{"| with its package or suite |", "4/4", "In the whole suite: failed 4 of 4 times on head; passed 4 of 4 times on base.", "No file is known to run before it in its process"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
