@@ -95,6 +95,9 @@ func isFile(path string) bool {
 // the project says how, and asks the interpreter of each side for pytest.
 func (p *pythonLanguage) ready(ctx context.Context, s *session, su *suite) error {
 	if len(su.Setup) == 0 {
+		if p.Python == "" && p.Shared == "" {
+			p.Shared = pytest.Kept(ctx, s.exec(su), filepath.Join(s.ws.Top(), su.dir()), s.ws.Top())
+		}
 		err := s.install(su, func() error {
 			return s.ws.InstallPython(ctx, su.dir(), cmp.Or(p.Python, p.Shared, "python3"), s.before(su))
 		})

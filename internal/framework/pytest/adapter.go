@@ -43,10 +43,12 @@ type Adapter struct {
 	// forward slashes; empty for the root.
 	Dir string
 	// Python is the interpreter, a path or a name; empty to look for one: the
-	// tree's virtual environment, that of uv or poetry, then python3.
+	// tree's virtual environment, that which uv, poetry, pdm or pipenv keep for the
+	// tree, then python3.
 	Python string
 	// Shared is the interpreter of a tree without an environment of its own: that
-	// of the user's checkout. Empty for none.
+	// of the user's checkout, its own ([VenvOf]) or one that a tool keeps for it
+	// ([Kept]). Empty for none.
 	Shared string
 	// Checkout is the absolute root of the user's checkout. What an interpreter
 	// has installed from there is loaded from each tree instead where it can be:
@@ -92,13 +94,23 @@ func (a Adapter) Prepare(ctx context.Context, exec triage.Exec, b triage.BuildSp
 	}
 	if python.Pytest == "" {
 		p.Output = []byte(python.Error)
-		p.Failure = a.broken(b.Package, fmt.Sprintf("pytest cannot be imported by %s: %s (install it, or name another interpreter)", python.Executable, python.Error))
+		advice := "install it, or name another interpreter"
+		if more := a.missing(ctx, exec, b.Tree); more != "" {
+			advice = more
+		}
+		p.Failure = a.broken(b.Package, fmt.Sprintf("pytest cannot be imported by %s: %s (%s)", python.Executable, python.Error, advice))
 		return p, nil
 	}
 	if b.Package == "" {
 		return p, nil
 	}
-	return p, a.collect(ctx, exec, b, &p)
+	err = a.collect(ctx, exec, b, &p)
+	if f := p.Failure; f != nil && python.System && strings.Contains(f.Message, "No module named") {
+		if more := a.missing(ctx, exec, b.Tree); more != "" {
+			f.Message += " (" + more + ")"
+		}
+	}
+	return p, err
 }
 
 // broken is a tree on which nothing can be run.

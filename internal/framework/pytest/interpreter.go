@@ -29,18 +29,17 @@ func (a Adapter) interpreter(ctx context.Context, exec triage.Exec, tree string)
 	if a.Shared != "" {
 		return a.ask(ctx, exec, dir, tree, a.Shared)
 	}
-	for _, m := range managers {
-		if !m.uses(dir) && !m.uses(tree) {
-			continue
-		}
-		if p, err := a.ask(ctx, exec, dir, tree, m.argv...); err == nil && p.Pytest != "" {
+	if kept := Kept(ctx, exec, dir, tree); kept != "" {
+		if p, err := a.ask(ctx, exec, dir, tree, kept); err == nil && p.Pytest != "" {
 			return p, nil
 		}
-		if ctx.Err() != nil {
-			return probed{}, ctx.Err()
-		}
 	}
-	return a.ask(ctx, exec, dir, tree, a.named(tree))
+	if ctx.Err() != nil {
+		return probed{}, ctx.Err()
+	}
+	p, err := a.ask(ctx, exec, dir, tree, a.named(tree))
+	p.System = true
+	return p, err
 }
 
 // named is the interpreter by its name: the configured one, which may be
@@ -74,25 +73,6 @@ func venvPython(venv string) string {
 		return filepath.Join(venv, "Scripts", "python.exe")
 	}
 	return filepath.Join(venv, "bin", "python")
-}
-
-// manager is a tool that keeps a project's virtual environment elsewhere.
-type manager struct {
-	lock string
-	argv []string
-}
-
-// managers run a project's interpreter without changing its environment.
-var managers = []manager{
-	{"uv.lock", []string{"uv", "run", "--no-sync", "--quiet", "python"}},
-	{"poetry.lock", []string{"poetry", "run", "python"}},
-	{"pdm.lock", []string{"pdm", "run", "python"}},
-	{"Pipfile.lock", []string{"pipenv", "run", "python"}},
-}
-
-func (m manager) uses(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, m.lock))
-	return err == nil
 }
 
 // VenvOf is the interpreter of a virtual environment that one of these

@@ -26,12 +26,12 @@ type probed struct {
 	Minor      int    `json:"minor"`
 	Pytest     string `json:"pytest"`
 	Error      string `json:"error"`
+	// System is set for one that was taken because no environment was found.
+	System bool `json:"-"`
 	// Editable are the directories of the checkout on its module path.
 	Editable []string `json:"editable"`
 	// Copies are what was installed from the project by copying it.
 	Copies []installedCopy `json:"copies"`
-	// Hint says why the environment that a tool keeps was not used, empty when it was.
-	Hint string `json:"-"`
 }
 
 // installedCopy is a distribution that an interpreter has of the project, outside
