@@ -98,6 +98,11 @@ type pollution struct {
 // in this order.
 func (s *pollution) search(set []string) (*triage.Polluters, error) {
 	red, err := s.probe(set)
+	return s.halve(set, red, err)
+}
+
+// halve goes on from a set that was probed.
+func (s *pollution) halve(set []string, red bool, err error) (*triage.Polluters, error) {
 	for red && err == nil && len(set) > 1 {
 		mid := len(set) / 2
 		near, far := set[mid:], set[:mid] // the nearer ones are the likelier

@@ -89,7 +89,7 @@ func (c *check) findTest(ctx context.Context, t *target, red triage.Trial, found
 			WithFiles: found.Files, With: with,
 		}
 	})
-	one, err := within.search(tests)
+	one, err := within.halve(tests, true, nil) // all of them are the file, which was red
 	if one == nil || len(one.Tests) == 0 || len(one.Tests) == len(tests) || err != nil {
 		return uncapped(err)
 	}
