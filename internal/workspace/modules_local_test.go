@@ -224,7 +224,7 @@ func TestACopyThatIsMadeByTheInstallIsInstalledAnew(t *testing.T) {
 
 func TestAPackageOfARegistryIsShared(t *testing.T) {
 	for name, manifest := range map[string]string{
-		"another version": `{"name": "shop", "version": "0.9.0"}`,
+		"another version":                       `{"name": "shop", "version": "0.9.0"}`,
 		"the same version, as it was published": `{"name": "shop", "version": "1.0.0", "gitHead": "1"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
