@@ -1,0 +1,290 @@
+package pytest
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/framework/shell"
+)
+
+// Script is how a command that is not pytest's own runs it.
+type Script struct {
+	// Adapter has what the command gives every run.
+	Adapter Adapter
+	// Line is pytest's own command, From the file that has it.
+	Line, From string
+	// Dir is the directory that it is run in, below the root; "" for the root.
+	Dir string
+	// Doubts say what of it trials cannot repeat.
+	Doubts []string
+}
+
+// Same tells that two scripts give trials the same command.
+func (s Script) Same(o Script) bool {
+	return s.Adapter.Python == o.Adapter.Python && slices.Equal(s.Adapter.Env, o.Adapter.Env) && slices.Equal(s.Adapter.Args, o.Adapter.Args)
+}
+
+// Resolve reads a command that runs pytest through a Makefile or a tox.ini of the
+// tree, where its line stands plainly there. ok is false for any other command,
+// nox and scripts among them; Doubts then say so.
+func Resolve(root fs.FS, from string, argv []string) (s Script, ok bool) {
+	return resolve(root, path.Clean("./"+from), argv, maxNested)
+}
+
+// maxNested bounds files that run each other.
+const maxNested = 4
+
+func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
+	line := strings.Join(argv, " ")
+	none := Script{Line: line, Doubts: []string{fmt.Sprintf("%q does not show how it runs pytest", line)}}
+	var env []string
+	for len(argv) > 0 {
+		if _, _, ok := shell.Assignment(argv[0]); !ok && argv[0] != "env" {
+			break
+		}
+		if argv[0] != "env" {
+			env = append(env, argv[0])
+		}
+		argv = argv[1:]
+	}
+	at := slices.IndexFunc(argv, func(w string) bool { return slices.Contains([]string{"make", "gmake", "tox"}, path.Base(w)) })
+	if at < 0 || nested == 0 {
+		return none, false
+	}
+	var steps []shell.Step
+	file, in := "Makefile", dir
+	if path.Base(argv[at]) == "tox" {
+		file = "tox.ini"
+		steps, in = toxSteps(root, dir, argv[at+1:])
+	} else {
+		for i, w := range argv {
+			if w == "-C" && i+1 < len(argv) {
+				in = path.Join(dir, argv[i+1])
+			}
+		}
+		steps = shell.Recipe(root, dir, argv[at+1:])
+	}
+	s, ok := pick(root, in, steps, nested)
+	if !ok {
+		return none, false
+	}
+	if s.From == "" {
+		s.From = path.Join(in, file)
+	}
+	s.Adapter.Env = slices.Concat(env, s.Adapter.Env)
+	return s, true
+}
+
+// pick is the step that runs pytest.
+func pick(root fs.FS, dir string, steps []shell.Step, nested int) (found Script, ok bool) {
+	for _, step := range steps {
+		words, doubts := known(slices.Concat(step.Env, step.Words))
+		if step.Odd != "" {
+			doubts = append(doubts, "it stands in "+step.Odd)
+		}
+		a, own := ParseCommand(words)
+		s := Script{Adapter: a, Line: strings.Join(words, " "), Dir: strings.TrimPrefix(dir, "."), Doubts: doubts}
+		if !own && len(words) > 0 && path.Base(step.Words[0]) != "pip" {
+			s, own = resolve(root, dir, words, nested-1)
+		}
+		switch {
+		case !own:
+		case !ok:
+			found, ok = s, true
+		case !s.Same(found):
+			found.Doubts = append(found.Doubts, "it runs pytest in more than one way, and the first is taken")
+			return found, true
+		}
+	}
+	return found, ok
+}
+
+// known leaves out the words of which a part is known to a shell, to make or to
+// tox only, with the options that they are values of. doubts name those that
+// belong to every run.
+func known(words []string) (out, doubts []string) {
+	for i, w := range words {
+		if !strings.Contains(w, shell.Unknown) {
+			out = append(out, w)
+			continue
+		}
+		name, _, _ := strings.Cut(w, "=")
+		if !strings.HasPrefix(w, "-") && i > 0 && slices.Contains(valued, words[i-1]) && len(out) > 0 {
+			name, out = words[i-1], out[:len(out)-1]
+		}
+		_, _, variable := shell.Assignment(w)
+		_, drop := left[name]
+		if variable || strings.HasPrefix(name, "-") && !drop && !strings.Contains(name, shell.Unknown) {
+			doubts = append(doubts, fmt.Sprintf("the value of %s is not told there", name))
+		}
+	}
+	return out, doubts
+}
+
+// section is one of a tox.ini: its keys with their lines.
+type section map[string][]string
+
+var (
+	reToxSection = regexp.MustCompile(`^\[([^\]]+)\]\s*$`)
+	reKey        = regexp.MustCompile(`^([A-Za-z_][\w-]*)\s*=\s*(.*)$`)
+	// reFactor is a condition on the environment's name before a line.
+	reFactor = regexp.MustCompile(`^[\w.,!{}-]+:\s+`)
+	rePosed  = regexp.MustCompile(`\{posargs(?::([^{}]*))?\}`)
+	reBraces = regexp.MustCompile(`\{[^{}]*\}`)
+	reLegacy = regexp.MustCompile(`(?s)legacy_tox_ini\s*=\s*(?:"""|''')(.*?)(?:"""|''')`)
+)
+
+// sections reads an INI file, in order.
+func sections(text string) (names []string, all map[string]section) {
+	all = map[string]section{}
+	var in section
+	key := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		bare := strings.TrimSpace(line)
+		switch m := reToxSection.FindStringSubmatch(line); {
+		case bare == "", bare[0] == '#', bare[0] == ';':
+		case m != nil:
+			in, key = section{}, ""
+			names, all[m[1]] = append(names, m[1]), in
+		case in == nil:
+		case line[0] == ' ' || line[0] == '\t':
+			if key != "" {
+				in[key] = append(in[key], bare)
+			}
+		default:
+			if k := reKey.FindStringSubmatch(line); k != nil {
+				key = strings.ReplaceAll(k[1], "_", "")
+				in[key] = nil
+				if k[2] != "" {
+					in[key] = []string{k[2]}
+				}
+			}
+		}
+	}
+	return names, all
+}
+
+// toxFile is the text of a directory's tox configuration of the INI form.
+func toxFile(root fs.FS, dir string) string {
+	for _, name := range []string{"tox.ini", "setup.cfg", "pyproject.toml"} {
+		file := path.Join(dir, name)
+		if !holds(root, file, "testenv") {
+			continue
+		}
+		b, err := fs.ReadFile(root, file)
+		if err != nil {
+			continue
+		}
+		if name != "pyproject.toml" {
+			return string(b)
+		}
+		if m := reLegacy.FindStringSubmatch(string(b)); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// toxSteps are what tox runs with these words, each with the environment's
+// variables, and the directory that it runs them in.
+func toxSteps(root fs.FS, dir string, words []string) ([]shell.Step, string) {
+	var envs, posed []string
+	for i := 0; i < len(words); i++ {
+		switch o, value, attached := strings.Cut(words[i], "="); {
+		case words[i] == "--":
+			posed, i = words[i+1:], len(words)
+		case (o == "-e" || o == "--env") && attached:
+			envs = append(envs, strings.Split(value, ",")...)
+		case (o == "-e" || o == "--env") && i+1 < len(words):
+			i++
+			envs = append(envs, strings.Split(words[i], ",")...)
+		case strings.HasPrefix(o, "-e") && len(o) > 2 && o[1] != '-':
+			envs = append(envs, strings.Split(o[2:], ",")...)
+		}
+	}
+	if root == nil {
+		return nil, dir
+	}
+	names, all := sections(toxFile(root, dir))
+	order := append([]string{"testenv"}, names...)
+	if len(envs) > 0 {
+		order = nil
+	}
+	for _, e := range envs {
+		if _, own := all["testenv:"+e]; own {
+			order = append(order, "testenv:"+e)
+		} else {
+			order = append(order, "testenv")
+		}
+	}
+	for _, name := range order {
+		s, ok := all[name]
+		if !ok || !strings.HasPrefix(name, "testenv") {
+			continue
+		}
+		for key, lines := range all["testenv"] {
+			if _, own := s[key]; !own {
+				s[key] = lines
+			}
+		}
+		if steps := s.steps(posed); slices.ContainsFunc(steps, func(st shell.Step) bool { return slices.ContainsFunc(st.Words, isPytest) }) {
+			if cd := s["changedir"]; len(cd) == 1 {
+				dir = path.Join(dir, told(cd[0]))
+			}
+			return steps, dir
+		}
+	}
+	return nil, dir
+}
+
+// told is a text of tox with what only tox knows marked.
+func told(text string) string {
+	text = strings.NewReplacer("{toxinidir}", ".", "{tox_root}", ".", "{/}", "/").Replace(text)
+	return reBraces.ReplaceAllString(text, shell.Unknown)
+}
+
+// steps are the commands of an environment. A line that only holds for some names
+// of it is read too, and told as odd.
+func (s section) steps(posed []string) []shell.Step {
+	var env []string
+	for _, line := range s["setenv"] {
+		name, value, ok := strings.Cut(line, "=")
+		if name = strings.TrimSpace(name); ok && !strings.ContainsAny(name, ":{ ") {
+			env = append(env, name+"="+told(strings.TrimSpace(value)))
+		}
+	}
+	var out []shell.Step
+	var text string
+	for _, line := range s["commands"] {
+		if more, ok := strings.CutSuffix(line, `\`); ok {
+			text += more + " "
+			continue
+		}
+		line, text = text+line, ""
+		odd := ""
+		if m := reFactor.FindString(line); m != "" {
+			line, odd = line[len(m):], "a condition on tox's environment"
+		}
+		line = rePosed.ReplaceAllStringFunc(strings.TrimLeft(line, "-! "), func(p string) string {
+			if len(posed) > 0 {
+				return strings.Join(posed, " ")
+			}
+			return rePosed.FindStringSubmatch(p)[1]
+		})
+		// What tox knows is a variable to the reader of lines.
+		line = reBraces.ReplaceAllString(strings.NewReplacer("{toxinidir}", ".", "{tox_root}", ".", "{/}", "/").Replace(line), "$${X}")
+		for _, step := range shell.Parse(line) {
+			step.Env = append(slices.Clone(env), step.Env...)
+			if odd != "" {
+				step.Odd = odd
+			}
+			out = append(out, step)
+		}
+	}
+	return out
+}
