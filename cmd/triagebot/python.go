@@ -17,9 +17,26 @@ import (
 )
 
 // pythonLanguage is that of pytest.
-type pythonLanguage struct{ pytest.Adapter }
+type pythonLanguage struct {
+	pytest.Adapter
+	// direct is set when the suite's command is pytest's own.
+	direct bool
+	// callers are the variables of our own environment.
+	callers []string
+	// base is how base's own files run pytest, when that is another way; baseTree is
+	// its directory.
+	base     *pytest.Script
+	baseTree string
+}
 
-func (p *pythonLanguage) adapter() rerun.Adapter { return p.Adapter }
+func (p *pythonLanguage) adapter() rerun.Adapter {
+	if p.base == nil {
+		return p.Adapter
+	}
+	own := p.Adapter
+	own.Args, own.Chosen, own.Env = p.base.Adapter.Args, p.base.Adapter.Chosen, slices.Concat(p.callers, p.base.Adapter.Env)
+	return bySide(p.Adapter, own, p.baseTree)
+}
 
 func (p *pythonLanguage) engine(*session, *suite) rerun.Engine {
 	return runtimeEngine(func(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
@@ -39,18 +56,24 @@ func (e runtimeEngine) Instrument(ctx context.Context, exec triage.Exec, tree, p
 var pythonVariables = []string{"PYTHONPATH", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"}
 
 func (p *pythonLanguage) configure(top string, su *suite) error {
-	if a, ok := pytest.ParseCommand(su.Command); ok {
-		p.Adapter = a
-	}
+	a, direct := pytest.ParseCommand(su.Command)
+	p.direct = direct
+	return p.adopt(a, top, su)
+}
+
+// adopt takes over what a command or script gives pytest.
+func (p *pythonLanguage) adopt(a pytest.Adapter, top string, su *suite) error {
+	p.Adapter, p.callers = a, nil
 	p.Suite, p.Dir, p.Checkout = su.Name, su.dir(), top
 	for _, name := range pythonVariables {
 		if v := os.Getenv(name); v != "" {
 			if name == "PYTHONPATH" {
 				v = inTree(v, top, su.dir())
 			}
-			p.Env = append([]string{name + "=" + v}, p.Env...)
+			p.callers = append([]string{name + "=" + v}, p.callers...)
 		}
 	}
+	p.Env = slices.Concat(p.callers, a.Env)
 	if len(su.Setup) > 0 {
 		return nil
 	}
@@ -105,7 +128,7 @@ func (p *pythonLanguage) ready(ctx context.Context, s *session, su *suite) error
 			return err
 		}
 	}
-	return s.tryBoth(ctx, su, p.Adapter)
+	return s.tryBoth(ctx, su, p.adapter())
 }
 
 func (p *pythonLanguage) command(ctx context.Context, s *session, su *suite) ([]suiteCommand, error) {
@@ -113,10 +136,18 @@ func (p *pythonLanguage) command(ctx context.Context, s *session, su *suite) ([]
 		return s.ownCommand(ctx, su, pytest.Name)
 	}
 	report := filepath.Join(s.dir, "suite-"+fileName(su.Name)+".xml")
-	c := triage.Command{Dir: s.commandDir(su), Argv: su.Command, Env: slices.Concat(p.Env, []string{
-		"PYTHONDONTWRITEBYTECODE=1", "PYTEST_ADDOPTS=" + strings.TrimSpace("--junitxml="+shellWord(report)+" "+lastOf(p.Env, "PYTEST_ADDOPTS")),
+	c := triage.Command{Dir: s.commandDir(su), Argv: su.Command, Env: slices.Concat(p.callers, []string{
+		"PYTHONDONTWRITEBYTECODE=1", "PYTEST_ADDOPTS=" + strings.TrimSpace("--junitxml="+shellWord(report)+" "+p.addOpts()),
 	})}
 	return []suiteCommand{{Command: c, report: report}}, nil
+}
+
+// addOpts are the caller's options of pytest, and those of the command itself.
+func (p *pythonLanguage) addOpts() string {
+	if p.direct {
+		return lastOf(p.Env, "PYTEST_ADDOPTS")
+	}
+	return lastOf(p.callers, "PYTEST_ADDOPTS")
 }
 
 // lastOf is the last value of a variable in a list.

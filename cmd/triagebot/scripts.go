@@ -14,6 +14,7 @@ import (
 	"github.com/triagebot/triagebot/internal/framework/jstest"
 	"github.com/triagebot/triagebot/internal/framework/mocha"
 	"github.com/triagebot/triagebot/internal/framework/nodetest"
+	"github.com/triagebot/triagebot/internal/framework/pytest"
 	"github.com/triagebot/triagebot/internal/framework/vitest"
 	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -66,6 +67,9 @@ func led(tree, from string, command []string) (framework, dir string, ok bool) {
 			return name, path.Join(".", dir), true
 		}
 	}
+	if s, ok := pytest.Resolve(os.DirFS(tree), from, command); ok {
+		return pytest.Name, path.Join(".", s.Dir), true
+	}
 	return "", "", false
 }
 
@@ -104,6 +108,33 @@ func (j *scriptLanguage) readScripts(head, base, from string, su *suite) []strin
 	j.run = run
 	j.project = j.of(su, run.Project(os.Getenv("NODE_OPTIONS")))
 	return append(doubts, j.doubts(su)...)
+}
+
+// readScripts reads a command that is not pytest's own. Without a command pytest's
+// own configuration says how it is run.
+func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []string {
+	if p.direct || len(su.Command) == 0 {
+		return nil
+	}
+	s, ok := pytest.Resolve(os.DirFS(head), from, su.Command)
+	var doubts []string
+	if ok {
+		if err := p.adopt(s.Adapter, p.Checkout, su); err != nil {
+			s.Doubts = append(s.Doubts, err.Error())
+		}
+		if other, there := pytest.Resolve(os.DirFS(base), from, su.Command); base != "" && base != head && there && !s.Same(other) {
+			p.base, p.baseTree = &other, base
+			doubts = append(doubts, fmt.Sprintf("suite %s: %s differs between head and base, and the trials of each side are run as its own says: %s on head, %s on base", su.Name, s.From, s.Line, other.Line))
+		}
+		if path.Base(s.From) == "tox.ini" {
+			s.Doubts = append(s.Doubts, "tox makes an environment of its own, and trials take another Python")
+		}
+	}
+	if len(s.Doubts) > 0 {
+		doubts = append(doubts, fmt.Sprintf("suite %s: %s. Trials run %q, which may not be what CI ran: give the suite's command in %s, as in command: env KEY=VALUE .venv/bin/pytest -c FILE",
+			su.Name, strings.Join(s.Doubts, "; "), shellWords(slices.Concat(p.Env, p.plain())), config.Path))
+	}
+	return doubts
 }
 
 // doubts are warnings on what trials cannot take over, with what to do.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/triagebot/triagebot/internal/config"
+	"github.com/triagebot/triagebot/internal/framework/pytest"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -106,6 +107,55 @@ check:
 		named, err := chosen([]config.Suite{{Name: "own", Dir: ".", Command: want.Command}}, nil, tree, "", "")
 		if err != nil || named[0].Framework != want.Framework || named[0].Name != "own" {
 			t.Errorf("%s in the configuration: %+v, %v", command, named, err)
+		}
+	}
+}
+
+func TestTrialsOfPytestRunWhatAMakefileSays(t *testing.T) {
+	for _, name := range pythonVariables {
+		t.Setenv(name, "")
+	}
+	const tox = "[testenv]\nsetenv = STRICT=1\ncommands = pytest -W error {posargs}\n"
+	for name, c := range map[string]struct {
+		head, base, command string
+		want                [2]string
+		warns               []string
+	}{
+		"one line":      {"-- Makefile --\ntest:\n\tSTRICT=1 pytest -p no:x\n", "", "make test", [2]string{"STRICT=1|-p no:x", "STRICT=1|-p no:x"}, nil},
+		"two sides":     {"-- Makefile --\ntest:\n\tSTRICT=1 pytest\n", "-- Makefile --\ntest:\n\tpytest -W error\n", "make test", [2]string{"STRICT=1|", "|-W error"}, []string{"Makefile differs between head and base"}},
+		"tox":           {"-- tox.ini --\n" + tox, "", "tox", [2]string{"STRICT=1|-W error", "STRICT=1|-W error"}, []string{"tox makes an environment of its own", "triagebot.yml"}},
+		"a script":      {"-- run.sh --\npytest\n", "", "./run.sh", [2]string{"|", "|"}, []string{`"./run.sh" does not show how it runs pytest`, `Trials run "python3 -m pytest"`}},
+		"nox":           {"-- noxfile.py --\n", "", "nox -s t", [2]string{"|", "|"}, []string{`"nox -s t" does not show how it runs pytest`}},
+		"pytest itself": {"-- Makefile --\n", "", "env A=1 pytest -W error", [2]string{"A=1|-W error", "A=1|-W error"}, nil},
+	} {
+		head, base := unpacked(t, c.head), unpacked(t, c.head)
+		if c.base != "" {
+			base = unpacked(t, c.base)
+		}
+		lang, _ := newLanguage("pytest")
+		su := &suite{Suite: config.Suite{Name: "pytest", Framework: "pytest", Dir: ".", Command: strings.Fields(c.command)}, lang: lang}
+		if err := lang.configure(head, su); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(lang.(scripted).readScripts(head, base, "", su), "\n")
+		for _, w := range c.warns {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: warnings are %q, want %q in them", name, text, w)
+			}
+		}
+		if len(c.warns) == 0 && text != "" {
+			t.Errorf("%s: warnings %q", name, text)
+		}
+		var got [2]string
+		for i, tree := range []string{head, base} {
+			a, ok := lang.adapter().(pytest.Adapter)
+			if !ok {
+				a = lang.adapter().(inOne).of(tree).(pytest.Adapter)
+			}
+			got[i] = strings.Join(a.Env, " ") + "|" + strings.Join(a.Args, " ")
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}
 }
