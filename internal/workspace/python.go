@@ -70,7 +70,9 @@ func (w *Workspace) installPython(ctx context.Context, t *Tree, dir, python stri
 		if lock != "" || len(changed) > 0 && len(pins) > 0 {
 			return w.makeVenv(ctx, t, at, lock, pins, python, env)
 		}
-		if names := append(changed, w.asksOtherwise(t.Dir, at)...); len(names) > 0 {
+		names := append(changed, w.asksOtherwise(t.Dir, at)...)
+		slices.Sort(names)
+		if names = slices.Compact(names); len(names) > 0 {
 			return w.borrowed(t, names), nil
 		}
 	}

@@ -18,7 +18,14 @@ import (
 var requirementPlaces = []string{".", "tests", "test", "ci", "dev", "deps"}
 
 // reInclude is a line of a requirements file that names another one.
-var reInclude = regexp.MustCompile(`^(?:-r|-c|--requirement|--constraint)[ =]*(\S+)`)
+var reInclude = regexp.MustCompile(`^(?:-r|-c|--requirement|--constraint)[ =]*(?:"([^"]+)"|'([^']+)'|(\S+))`)
+
+// reNamedFile is a file of requirements that the asking part of a manifest names:
+// setuptools' "file:", what a setup.py reads, the options of a tox.ini.
+var reNamedFile = regexp.MustCompile(`(?:^|[\s"'=:,\[({}]|-[rc])/?(\w[\w./-]*\.(?:txt|in|pip|reqs?))\b`)
+
+// reDocument is a text for people that a setup.py reads.
+var reDocument = regexp.MustCompile(`(?i)^(?:readme|changes|changelog|history|news|authors|licen[cs]e|manifest|version|about|description)\b`)
 
 // maxIncludes bounds how many files the requirements of a project may name.
 const maxIncludes = 200
@@ -49,11 +56,16 @@ func (a asked) differs(b asked) []string {
 // requirementsAsked is what the files of pip's requirements and constraints in a
 // directory of a tree ask for, with the files that they include.
 func requirementsAsked(root, dir string) asked {
-	found := asked{}
 	files := requirementFiles(root, dir)
 	for _, place := range requirementPlaces {
 		files = append(files, globBelow(root, path.Join(dir, place), "*constraints*.txt")...)
 	}
+	return withIncluded(root, files)
+}
+
+// withIncluded is what these files and those that they include ask for.
+func withIncluded(root string, files []string) asked {
+	found := asked{}
 	for len(files) > 0 && len(found) < maxIncludes {
 		name := files[0]
 		files = files[1:]
@@ -65,7 +77,7 @@ func requirementsAsked(root, dir string) asked {
 		found[name] = strings.Join(lines, "\n")
 		for _, line := range lines {
 			if m := reInclude.FindStringSubmatch(line); m != nil {
-				if other := path.Join(path.Dir(name), filepath.ToSlash(m[1])); filepath.IsLocal(other) {
+				if other := path.Join(path.Dir(name), filepath.ToSlash(m[1]+m[2]+m[3])); filepath.IsLocal(other) {
 					files = append(files, other)
 				}
 			}
@@ -101,9 +113,12 @@ func uncompiled(files []string, root string) []string {
 }
 
 func globBelow(root, dir, pattern string) []string {
-	found, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), pattern)) // the pattern is ours
-	for i, f := range found {
-		found[i] = path.Join(dir, filepath.Base(f))
+	entries, _ := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir))) // one that is not there has none
+	var found []string
+	for _, e := range entries {
+		if ok, _ := path.Match(pattern, e.Name()); ok { // the pattern is ours
+			found = append(found, path.Join(dir, e.Name()))
+		}
 	}
 	return found
 }
@@ -142,9 +157,21 @@ func manifestsAsked(root, dir string) asked {
 		}
 		if asks := read(text); asks != "" {
 			found[path.Join(dir, name)] = asks
+			maps.Copy(found, withIncluded(root, namedFiles(dir, asks)))
 		}
 	}
 	return found
+}
+
+// namedFiles are the files of requirements that the asking part of a manifest names.
+func namedFiles(dir, asks string) []string {
+	var files []string
+	for _, m := range reNamedFile.FindAllStringSubmatch(asks, -1) {
+		if f := path.Join(dir, m[1]); filepath.IsLocal(f) && !reDocument.MatchString(path.Base(f)) {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
 // plainLines are the lines that say something: without comments and what

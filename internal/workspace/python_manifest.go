@@ -21,6 +21,9 @@ var rePythonKey = regexp.MustCompile(`^tool\.poetry\.dependencies\.python$`)
 var rePythonVersion = regexp.MustCompile(`(?m)^\s*(?:version|__version__)\s*=.*$`)
 
 // reSetup is an argument of setup that asks for packages.
+var reSetupWord = regexp.MustCompile(`\b(?:install_requires|extras_require|tests_require|setup_requires)\b`)
+
+// reSetup is that with what stands before its value.
 var reSetup = regexp.MustCompile(`\b(?:install_requires|extras_require|tests_require|setup_requires)\b["']?\s*[=:]\s*`)
 
 // pyprojectAsks is the part of a pyproject.toml that asks for packages.
@@ -99,10 +102,7 @@ var trailing = strings.NewReplacer(",]", "]", ",}", "}")
 func stringLength(text []byte) int {
 	quote := text[:1]
 	if three := bytes.Repeat(quote, 3); bytes.HasPrefix(text, three) {
-		if end := bytes.Index(text[3:], three); end >= 0 {
-			return end + 6
-		}
-		return len(text)
+		return longStringLength(text, three)
 	}
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -116,6 +116,26 @@ func stringLength(text []byte) int {
 	}
 	return len(text)
 }
+
+// longStringLength is the same for one in three quotes, which may have one or two
+// of them at its end and, in double ones, escaped ones anywhere.
+func longStringLength(text, three []byte) int {
+	for i := 3; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && three[0] == '"':
+			i++
+		case bytes.HasPrefix(text[i:], three):
+			for i += 3; i < len(text) && text[i] == three[0]; {
+				i++
+			}
+			return i
+		}
+	}
+	return len(text)
+}
+
+// reOtherEnvironment is a section of a tox.ini for an environment that no test is run in.
+var reOtherEnvironment = regexp.MustCompile(`^testenv:(?:docs?|lint|linters?|flake8|ruff|black|isort|pylint|mypy|pyright|format|fmt|style|pre-commit|build|release|publish)$`)
 
 // iniAsks is the part of a setup.cfg or tox.ini that asks for packages.
 func iniAsks(text []byte) string {
@@ -146,6 +166,9 @@ func iniAsks(text []byte) string {
 }
 
 func iniKey(section, key string) bool {
+	if reOtherEnvironment.MatchString(section) {
+		return false
+	}
 	switch key {
 	case "install_requires", "setup_requires", "tests_require", "extras_require", "requires-dist", "requires_dist", "deps", "dependency_groups":
 		return true
@@ -154,10 +177,14 @@ func iniKey(section, key string) bool {
 }
 
 // setupAsks is the part of a setup.py that asks for packages: the literals of its
-// arguments, and all of it where one of them is no literal.
+// arguments, and all of it where one of them is no literal, or is changed later.
 func setupAsks(text []byte) string {
 	var out []string
-	for _, at := range reSetup.FindAllIndex(text, -1) {
+	given := reSetup.FindAllIndex(text, -1)
+	if len(given) != len(reSetupWord.FindAllIndex(text, -1)) {
+		return plainText(rePythonVersion.ReplaceAll(text, nil))
+	}
+	for _, at := range given {
 		value := literal(text[at[1]:])
 		if value == "" {
 			return plainText(rePythonVersion.ReplaceAll(text, nil))
@@ -168,7 +195,7 @@ func setupAsks(text []byte) string {
 }
 
 // literal is the list or dictionary that the text begins with, when it is made of
-// strings alone; else empty.
+// strings alone and nothing is done with it; else empty.
 func literal(text []byte) string {
 	var out strings.Builder
 	depth := 0
@@ -194,9 +221,24 @@ func literal(text []byte) string {
 		}
 		out.WriteByte(text[0])
 		text = text[1:]
-		if depth == 0 {
+		if depth == 0 && argumentEnds(text) {
 			return trailing.Replace(out.String())
+		}
+		if depth == 0 {
+			return ""
 		}
 	}
 	return ""
+}
+
+// argumentEnds reports whether the text goes on after an argument, and not with an
+// operator.
+func argumentEnds(text []byte) bool {
+	for {
+		text = bytes.TrimLeft(text, " \t\r\n\\")
+		if len(text) == 0 || text[0] != '#' {
+			return len(text) == 0 || strings.IndexByte(",)}", text[0]) >= 0
+		}
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
 }
