@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -247,5 +248,32 @@ func TestSourcesStandInForWhatIsInstalled(t *testing.T) {
 		if got := a.sources(t.Context(), c.exec, []installedCopy{c.copy}); len(got) != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
+	}
+}
+
+// What others left in an environment or in the tree does not end the asking.
+func TestMetadataThatCannotBeReadIsPassedOver(t *testing.T) {
+	py, packages := environment(t, filepath.Join(t.TempDir(), "env"))
+	checkout := repository(t, map[string]string{"pyproject.toml": project, "shop.py": "X = 1\n", "test_a.py": "import rate\ndef test_a(): pass\n"})
+	dist{name: "shop", from: "file://" + checkout, files: map[string]string{"rate.py": ""}}.install(t, packages)
+	lay(t, packages, map[string]string{
+		"shop-1.0.dist-info/RECORD":         strings.Repeat("x", 1<<18) + ".py,,\n",
+		"shop-1.0.dist-info/top_level.txt":  "rate\n",
+		"rate-1.0.dist-info/RECORD":         "\xff\x00,,\n",
+		"tax-1.0.dist-info/RECORD/x":        "a directory",
+		"tax-1.0.dist-info/direct_url.json": `{"url": 5, "dir_info": [1]}`,
+	})
+	if out, err := exec.Command("mkfifo", filepath.Join(checkout, "setup.py")).CombinedOutput(); err != nil {
+		t.Skipf("mkfifo: %v: %s", err, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	p, err := Adapter{Checkout: checkout}.ask(ctx, start, checkout, checkout, py)
+	if err != nil || p.Pytest == "" || len(p.Copies) != 1 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	rs := trialOf(t, Adapter{Python: py, Checkout: checkout}, checkout, "test_a.py")
+	if len(rs) == 0 || rs[0].Outcome != triage.Invalid || !strings.Contains(rs[0].Note, "rate.py") {
+		t.Errorf("what belongs to an unreadable copy of the project is taken for the tree's: %+v", rs)
 	}
 }

@@ -39,7 +39,10 @@ def _below(path, root):
 
 
 def _read(path):
+    """The beginning of a file's text; empty for what is no file, as a pipe, which would be waited for."""
     try:
+        if not os.path.isfile(path):
+            return ""
         with open(path, encoding="utf-8", errors="replace") as f:
             return f.read(1 << 20)
     except OSError:
@@ -132,7 +135,7 @@ def _files(info):
     try:
         with open(os.path.join(info, "RECORD"), encoding="utf-8", newline="") as f:
             listed = [row[0].replace("/", os.sep) for row in csv.reader(f) if row]
-    except (OSError, ValueError):
+    except (OSError, ValueError, csv.Error):
         return None
     return [p for p in listed if not os.path.isabs(p) and not p.startswith("..") and "__pycache__" not in p
             and not p.split(os.sep)[0].endswith((".dist-info", ".data"))]

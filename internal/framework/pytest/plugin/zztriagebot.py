@@ -279,7 +279,7 @@ def _listed(info):
     try:
         with open(os.path.join(info, "RECORD"), encoding="utf-8", newline="") as f:
             return {row[0].replace("/", os.sep) for row in csv.reader(f) if row}
-    except (OSError, ValueError):
+    except (OSError, ValueError, csv.Error):
         return None
 
 
