@@ -226,6 +226,7 @@ func (c *check) finishTarget(ctx context.Context, i int, t *target, shareMS floa
 func (c *check) current(t *target) classify.Case {
 	cur := t.c
 	cur.Stopped = c.stopped
+	cur.SuiteScope = cur.SuiteScope && !c.suiteIsTooLong(t)
 	for _, o := range c.targets {
 		if o != t && o.rejected {
 			cur.Rejected++

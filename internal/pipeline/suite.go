@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -19,6 +20,9 @@ func wholeSuite(req triage.Request) bool {
 // whole suite may take. Nobody knows yet how long it is; one that takes more could
 // not be run on base as well, and would leave nothing to the other tests.
 const suiteShare = 0.5
+
+// tooLong begins the note of a run that was ended for that.
+const tooLong = "the whole suite did not end within "
 
 // leastSuiteMS is what a suite is given of a budget that is as good as spent.
 const leastSuiteMS = 1_000
@@ -40,8 +44,20 @@ func (c *check) start(ctx context.Context, t *target, req triage.Request, plan *
 	}
 	return triage.Trial{
 		Request: req, Start: began.UTC(), DurationMS: float64(time.Since(began).Milliseconds()), Exit: -1, Outcome: triage.Invalid,
-		Note: fmt.Sprintf("the whole suite did not end within %s, half of what was left of the budget: a larger --budget has room for it", limit.Round(time.Second)),
+		Note: fmt.Sprintf(tooLong+"%s, half of what was left of the budget: a larger --budget has room for it", limit.Round(time.Second)),
 	}, nil
+}
+
+// suiteIsTooLong reports whether the target's suite did not end in its share of the
+// budget around another test, when there was more of it left. It is so for good, and
+// of no concern to a target whose suite was run.
+func (c *check) suiteIsTooLong(t *target) bool {
+	if slices.ContainsFunc(t.c.Trials, func(tr triage.Trial) bool { return wholeSuite(tr.Request) }) {
+		return false
+	}
+	return slices.ContainsFunc(c.report.Trials, func(tr triage.Trial) bool {
+		return wholeSuite(tr.Request) && tr.Target.Suite == t.c.Red.Target.Suite && tr.Outcome == triage.Invalid && strings.HasPrefix(tr.Note, tooLong)
+	})
 }
 
 // spentMS is what the trials so far took, in milliseconds.

@@ -194,3 +194,26 @@ func TestASuiteThatIsTooLongLeavesTimeForTheOthers(t *testing.T) {
 		t.Error("replayed, the report is another one")
 	}
 }
+
+func TestASuiteThatWasTooLongOnceIsNotRunForTheOtherTests(t *testing.T) {
+	in, w := check(1, planted{}, planted{}, planted{})
+	in.Report.Plan.SuiteScope, in.Report.Plan.BudgetMS = []string{"go"}, 1
+	r := triageOf(t, in, pipeline.Limited{Runner: endless{&company{world: w, files: someFiles}}, Deadline: time.Now().Add(time.Minute)})
+	wholes := 0
+	for _, tr := range r.Trials {
+		if tr.Arm.Scope == triage.InSuite {
+			wholes++
+		}
+	}
+	if wholes != 1 {
+		t.Errorf("%d runs of a suite that does not end", wholes)
+	}
+	for _, v := range r.Verdicts {
+		if !slices.Contains(v.Reasons, triage.ReasonNotReproduced) {
+			t.Errorf("%s: %s %v", v.Target.Test, v.Class, v.Reasons)
+		}
+	}
+	if again := replayed(t, in, r); encoded(t, again) != encoded(t, r) {
+		t.Error("replayed, the report is another one")
+	}
+}
