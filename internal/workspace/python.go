@@ -20,6 +20,14 @@ import (
 // venvName is the virtual environment that is made in a tree.
 const venvName = ".venv"
 
+// venvPython is its interpreter, relative to the tree.
+var venvPython = func() string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(venvName, "Scripts", "python.exe")
+	}
+	return filepath.Join(venvName, "bin", "python")
+}()
+
 // pythonLocks are the files that pin what a Python project installs, the surest
 // sign first.
 var pythonLocks = []string{"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"}
@@ -137,13 +145,17 @@ func (w *Workspace) makeVenv(ctx context.Context, t *Tree, dir, lock string, pin
 	// An environment that is active here is not the tree's.
 	env = append(slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "VIRTUAL_ENV=") }),
 		"POETRY_VIRTUALENVS_IN_PROJECT=1", "PIPENV_VENV_IN_PROJECT=1", "PDM_VENV_IN_PROJECT=1", "PIP_DISABLE_PIP_VERSION_CHECK=1")
-	for _, argv := range venvCommands(lock, pins, python) {
-		problem, err := w.runTool(ctx, t, dir, argv, env, what)
+	commands := venvCommands(lock, pins, python)
+	for i := 0; i < len(commands); i++ {
+		problem, err := w.runTool(ctx, t, dir, commands[i], env, what)
 		if problem != "" && !strings.Contains(problem, "--setup") {
 			problem += "; where that is not how it is installed, declare the project's own set-up command (--setup)"
 		}
 		if problem != "" || err != nil {
 			return problem, err
+		}
+		if lock == "" && i == 1 { // what the requirements name is there
+			commands = append(commands, w.completeVenv(ctx, t, dir, pins, python, env)...)
 		}
 	}
 	return "", nil
@@ -161,11 +173,7 @@ func venvCommands(lock string, pins []string, python string) [][]string {
 	case "Pipfile.lock":
 		return [][]string{{"pipenv", "sync", "--dev"}}
 	}
-	own := filepath.Join(venvName, "bin", "python")
-	if runtime.GOOS == "windows" {
-		own = filepath.Join(venvName, "Scripts", "python.exe")
-	}
-	install := []string{filepath.Join(".", own), "-m", "pip", "install", "--quiet"}
+	install := []string{filepath.Join(".", venvPython), "-m", "pip", "install", "--quiet"}
 	for _, p := range pins {
 		install = append(install, "-r", p)
 	}
