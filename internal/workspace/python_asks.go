@@ -20,6 +20,9 @@ var requirementPlaces = []string{".", "tests", "test", "ci", "dev", "deps"}
 // reInclude is a line of a requirements file that names another one.
 var reInclude = regexp.MustCompile(`^(?:-r|-c|--requirement|--constraint)[ =]*(?:"([^"]+)"|'([^']+)'|(\S+))`)
 
+// reLocal is a line that names a project of the repository by its directory.
+var reLocal = regexp.MustCompile(`^(?:(?:-e|--editable)[ =]*)?(\.[^\s;\[]*)`)
+
 // reNamedFile is a file of requirements that the asking part of a manifest names:
 // setuptools' "file:", what a setup.py reads, the options of a tox.ini.
 var reNamedFile = regexp.MustCompile(`(?:^|[\s"'=:,\[({}]|-[rc])/?(\w[\w./-]*\.(?:txt|in|pip|reqs?))\b`)
@@ -63,9 +66,10 @@ func requirementsAsked(root, dir string) asked {
 	return withIncluded(root, files)
 }
 
-// withIncluded is what these files and those that they include ask for.
+// withIncluded is what these files, those that they include and the projects that
+// they name by their directories ask for.
 func withIncluded(root string, files []string) asked {
-	found := asked{}
+	found, local := asked{}, asked{}
 	for len(files) > 0 && len(found) < maxIncludes {
 		name := files[0]
 		files = files[1:]
@@ -76,6 +80,13 @@ func withIncluded(root string, files []string) asked {
 		lines := plainLines(text)
 		found[name] = strings.Join(lines, "\n")
 		for _, line := range lines {
+			if m := reLocal.FindStringSubmatch(line); m != nil {
+				for _, from := range []string{path.Dir(name), "."} { // pip's is where it is started
+					if at := path.Join(from, m[1]); filepath.IsLocal(at) {
+						maps.Copy(local, manifestTexts(root, at))
+					}
+				}
+			}
 			if m := reInclude.FindStringSubmatch(line); m != nil {
 				if other := path.Join(path.Dir(name), filepath.ToSlash(m[1]+m[2]+m[3])); filepath.IsLocal(other) {
 					files = append(files, other)
@@ -84,6 +95,7 @@ func withIncluded(root string, files []string) asked {
 		}
 	}
 	maps.DeleteFunc(found, func(_, text string) bool { return text == "" })
+	maps.Copy(found, local)
 	return found
 }
 
@@ -137,9 +149,19 @@ func filesUnder(root, dir string) []string {
 	return files
 }
 
-// manifestsAsked is what a directory's other files ask for: the manifests that
-// name packages without pinning all of them, and what conda reads.
+// manifestsAsked is what a directory's other files ask for, with the files of
+// requirements that they name.
 func manifestsAsked(root, dir string) asked {
+	found := manifestTexts(root, dir)
+	for _, asks := range maps.Clone(found) {
+		maps.Copy(found, withIncluded(root, namedFiles(dir, asks)))
+	}
+	return found
+}
+
+// manifestTexts is what the manifests ask for that name packages without pinning
+// all of them, and what conda reads.
+func manifestTexts(root, dir string) asked {
 	found := asked{}
 	readers := map[string]func([]byte) string{
 		"pyproject.toml": pyprojectAsks, "setup.cfg": iniAsks, "tox.ini": iniAsks, "setup.py": setupAsks, "Pipfile": plainText,
@@ -157,7 +179,6 @@ func manifestsAsked(root, dir string) asked {
 		}
 		if asks := read(text); asks != "" {
 			found[path.Join(dir, name)] = asks
-			maps.Copy(found, withIncluded(root, namedFiles(dir, asks)))
 		}
 	}
 	return found

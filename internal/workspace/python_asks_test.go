@@ -111,6 +111,10 @@ func TestBaseIsNotRunWithThePackagesOfHead(t *testing.T) {
 			map[string]string{"pins/all.pip": "rate==2.0\n", "README.txt": "2"}, "", "pins/all.pip of base asks otherwise"},
 		{"a text that setup.py reads", map[string]string{"setup.py": "setup(long_description=open('README.txt'), install_requires=needs)\n", "README.txt": "1"}, map[string]string{"README.txt": "2"}, "", ""},
 		{"constraints that tox.ini names", map[string]string{"tox.ini": "[testenv]\ndeps = -cconstraints.txt\n", "constraints.txt": "rate==1.0\n"}, map[string]string{"constraints.txt": "rate==2.0\n"}, "", "constraints.txt of base asks otherwise"},
+		{"a project that is named by its directory", map[string]string{"requirements.txt": "-e ./libs/b[test]\n", "libs/b/setup.cfg": "[options]\ninstall_requires = rate==1.0\n"},
+			map[string]string{"libs/b/setup.cfg": "[options]\ninstall_requires = rate==2.0\n"}, "-r requirements.txt", ""},
+		{"the project itself, which names the file", map[string]string{"requirements.txt": "-e .\n", "setup.cfg": "[options]\ninstall_requires = file: requirements.txt\n[metadata]\nversion = 1\n"},
+			map[string]string{"setup.cfg": "[options]\ninstall_requires = file: requirements.txt\n[metadata]\nversion = 2\n"}, "", ""},
 		{"a lock that head adds", map[string]string{"pyproject.toml": project}, map[string]string{"uv.lock": "1"}, "", "uv.lock of base asks otherwise"},
 		{"requirements beside a lock", map[string]string{"uv.lock": "1", "requirements.txt": "rate==1.0\n"}, map[string]string{"requirements.txt": "rate==2.0\n"}, "-r requirements.txt", ""},
 	} {
