@@ -177,7 +177,8 @@ func (p Policy) patient() Policy {
 // most longShare of its part.
 func (p Policy) Within(budgetMS float64, reds int) Policy {
 	const sides = 2
-	p.LongMS = longShare * budgetMS / float64(max(1, reds)) / float64(sides*p.long().MaxRounds)
+	rounds := p.long().MaxRounds + p.long().ExtraRounds
+	p.LongMS = longShare * budgetMS / float64(max(1, reds)) / float64(sides*rounds)
 	return p
 }
 

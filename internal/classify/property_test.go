@@ -234,3 +234,15 @@ func TestARaceThatHeadMakesShowIsSeldomExcused(t *testing.T) {
 		}
 	}
 }
+
+// The longer rounds of all red tests together take at most half of the budget.
+func TestLongerRoundsFitIntoHalfOfTheBudget(t *testing.T) {
+	const budgetMS = 600_000
+	for _, reds := range []int{0, 1, 4} {
+		p := DefaultPolicy().Within(budgetMS, reds)
+		rounds := p.long().MaxRounds + p.long().ExtraRounds
+		if got := float64(max(1, reds)*2*rounds) * p.LongMS; got > budgetMS/2+1 || got < budgetMS/2-1 {
+			t.Errorf("%d red tests: %.0f ms of %d", reds, got, budgetMS)
+		}
+	}
+}
