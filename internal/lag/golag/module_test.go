@@ -288,7 +288,15 @@ func TestDataRace(t *testing.T) {
 	if o := try(t, corpusTest{dir, out, "TestRun"}, &p); o.red || len(o.log) == 0 {
 		t.Errorf("a correct test under -race is red, or was not lagged:\n%s", o.output)
 	}
+	// On a busy machine the detector misses it now and then (2 of 30 runs at a load
+	// of 7): an order that the runtime made would hide it from all of them.
 	o := try(t, corpusTest{dir, out, "TestDataRace"}, &p)
+	for range 4 {
+		if strings.Contains(o.output, "DATA RACE") {
+			break
+		}
+		o = try(t, corpusTest{dir, out, "TestDataRace"}, &p)
+	}
 	if !strings.Contains(o.output, "DATA RACE") || !strings.Contains(o.output, "a_test.go") {
 		t.Errorf("the lag points hid a data race:\n%s", o.output)
 	}
