@@ -98,10 +98,12 @@ func (j *scriptLanguage) command(ctx context.Context, s *session, su *suite) ([]
 	return []suiteCommand{c}, nil
 }
 
-func (j *scriptLanguage) plain() []string {
-	var env []string
-	if len(j.project.Env) > 0 {
-		env = append([]string{"env"}, j.project.Env...)
+func (j *scriptLanguage) plain() []string { return j.with(j.project.Env) }
+
+// with is the command of trials behind an environment.
+func (j *scriptLanguage) with(env []string) []string {
+	if len(env) > 0 {
+		env = append([]string{"env"}, env...)
 	}
 	if j.dialect.name == nodetest.Name {
 		return slices.Concat(env, []string{"node"}, j.project.Args, []string{"--test"})

@@ -99,7 +99,7 @@ func (j *scriptLanguage) readScripts(head, base, from string, su *suite) []strin
 	switch {
 	case !ok && there: // base's is nearer to what CI ran than no script at all
 		run.Doubts = append(run.Doubts, fmt.Sprintf("base's does, and trials of both sides are run as it runs them: %s", other))
-		run.Env, run.Node, run.Args = other.Env, other.Node, other.Args
+		run.Env, run.Node, run.Args, run.Files = other.Env, other.Node, other.Args, other.Files
 	case ok && there && !run.Same(other):
 		p := j.of(su, other.Project(os.Getenv("NODE_OPTIONS")))
 		j.base, j.baseTree = &p, base
@@ -142,7 +142,7 @@ func (j *scriptLanguage) doubts(su *suite) []string {
 	var out []string
 	if len(j.run.Doubts) > 0 {
 		out = append(out, fmt.Sprintf("suite %s: %s. Trials run %q, which may not be what CI ran: give the suite's command in %s, as in command: env KEY=VALUE %s",
-			su.Name, strings.Join(j.run.Doubts, "; "), shellWords(j.plain()), config.Path, j.example()))
+			su.Name, strings.Join(j.run.Doubts, "; "), shellWords(j.with(j.run.Told(j.project.Env))), config.Path, j.example()))
 	}
 	if len(j.run.Before) > 0 && len(su.Setup) == 0 {
 		out = append(out, fmt.Sprintf("suite %s: %s first runs %s, and trials do not: if the tests need what it makes, give it as the suite's setup in %s, or with --setup",

@@ -75,6 +75,11 @@ func (r Runner) args(words []string) (args, unsure []string) {
 			values++
 		}
 		switch {
+		case isGroup(w) && !known && r.leavesAll(w):
+			continue
+		case isGroup(w) && !known && r.leavesSome(w):
+			unsure = append(unsure, w)
+			continue
 		case known && takes == Value:
 			values = min(values, 1)
 		case known && takes == List:
@@ -96,6 +101,21 @@ func (r Runner) args(words []string) (args, unsure []string) {
 	return args, unsure
 }
 
+// isGroup is a word of several short options, as "-ub" is.
+func isGroup(w string) bool { return len(w) > 2 && w[1] != '-' && isLetters(w[1:]) }
+
+func isLetters(w string) bool {
+	return strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+func (r Runner) leavesAll(group string) bool {
+	return !strings.ContainsFunc(group[1:], func(o rune) bool { return !r.leaves("-" + string(o)) })
+}
+
+func (r Runner) leavesSome(group string) bool {
+	return strings.ContainsFunc(group[1:], func(o rune) bool { return r.leaves("-" + string(o)) })
+}
+
 // isLiteral is a word that can only be a value.
 func isLiteral(w string) bool {
 	return w == "true" || w == "false" || w != "" && strings.Trim(w, "0123456789") == ""
@@ -112,6 +132,9 @@ func canonical(name string) string {
 }
 
 func (k Kept) of(name string) (Takes, bool) {
+	if takes, ok := k[name]; ok {
+		return takes, true
+	}
 	name = canonical(name)
 	for key, takes := range k {
 		if start, wide := strings.CutSuffix(canonical(key), "*"); start == name || wide && strings.HasPrefix(name, start) {

@@ -1,7 +1,9 @@
 package jstest
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"path"
 	"regexp"
@@ -78,9 +80,14 @@ type manifest struct {
 }
 
 // readManifest reads a directory's package.json; ok is false for none and for one that is broken.
+// A part of the wrong kind, as a script that is a number, is as if it were not there.
 func readManifest(root fs.FS, dir string) (m manifest, ok bool) {
 	b, err := readSmall(root, path.Join(dir, "package.json"))
-	if err != nil || json.Unmarshal(b, &m) != nil {
+	if err != nil {
+		return manifest{}, false
+	}
+	var kind *json.UnmarshalTypeError
+	if err := json.Unmarshal(bytes.TrimPrefix(b, []byte("\ufeff")), &m); err != nil && !errors.As(err, &kind) {
 		return manifest{}, false
 	}
 	return m, true

@@ -20,8 +20,8 @@ func spreads(words []string) bool {
 	})
 }
 
-// quiet are programs that name others and do not run them.
-var quiet = []string{"echo", "eslint", "rm", "rimraf", "cp", "mkdir", "prettier", "wait-on", "xo", "standard", "printf", "install", "git"}
+// quiet are programs that name others and do not run them, or not here.
+var quiet = []string{"echo", "eslint", "rm", "rimraf", "cp", "mkdir", "prettier", "wait-on", "xo", "standard", "printf", "install", "git", "pip", "pip3", "apt-get", "docker", "docker-compose", "podman", "ssh", "kubectl"}
 
 // command follows one command to the framework's own.
 func (w *walker) command(words []string, at place) (Run, bool) {
@@ -76,19 +76,25 @@ func (w *walker) other(program string, words []string, at place) (Run, bool) {
 	case "make":
 		return w.steps(shell.Recipe(w.root, at.dir, words[1:]), at)
 	case "run-s", "run-p", "npm-run-all":
+		var found Run
+		ok := false
 		for _, name := range words[1:] {
-			if run, ok := w.matching(name, at); ok {
-				return run, true
-			}
+			run, hit := w.matching(name, at)
+			found, ok = w.also(found, ok, run, hit)
 		}
-		return Run{}, false
+		return found, ok
 	case "concurrently":
+		var found Run
+		ok := false
 		for _, line := range words[1:] {
-			if run, ok := w.line(strings.TrimPrefix(line, "npm:"), nil, at); ok {
-				return run, true
+			follow := w.line
+			if name, script := strings.CutPrefix(line, "npm:"); script {
+				follow, line = w.named, name
 			}
+			run, hit := follow(line, nil, at)
+			found, ok = w.also(found, ok, run, hit)
 		}
-		return Run{}, false
+		return found, ok
 	}
 	if slices.Contains(quiet, program) {
 		return Run{}, false
@@ -117,19 +123,18 @@ func behindOptions(words []string, valued ...string) []string {
 }
 
 // matching reads the scripts that a pattern such as "test:*" names.
-func (w *walker) matching(pattern string, at place) (Run, bool) {
+func (w *walker) matching(pattern string, at place) (found Run, ok bool) {
 	if w.root == nil || strings.HasPrefix(pattern, "-") {
 		return Run{}, false
 	}
 	m := w.manifest(at.dir)
 	for _, name := range candidates(m.Scripts) {
-		if ok, _ := path.Match(strings.ReplaceAll(pattern, "**", "*"), name); ok || name == pattern {
-			if run, ok := w.named(name, nil, at); ok {
-				return run, true
-			}
+		if match, _ := path.Match(strings.ReplaceAll(pattern, "**", "*"), name); match || name == pattern {
+			run, hit := w.named(name, nil, at)
+			found, ok = w.also(found, ok, run, hit)
 		}
 	}
-	return Run{}, false
+	return found, ok
 }
 
 // call is what the words behind a package manager's name say.
@@ -354,6 +359,7 @@ func (w *walker) variables(words []string, at *place) []string {
 			at.doubts = append(at.doubts, "the variables of "+path.Join(at.dir, file)+" cannot be read")
 		}
 		env = append(read, env...)
+		at.files = slices.Concat(at.files, read)
 	}
 	at.env = append(env, at.env...)
 	return words

@@ -24,12 +24,17 @@ type Run struct {
 	// Env are the variables, Node the options of Node, and Args those of the
 	// framework that belong to every run.
 	Env, Node, Args []string
+	// Files are those of Env that a file of variables has, of which people are told
+	// the names only.
+	Files []string
 	// Chosen are the words that choose the files; nil where they are not known.
 	Chosen []string
 	// Before are commands that make something before the tests run.
 	Before []string
 	// Doubts say what of it trials cannot repeat.
 	Doubts []string
+	// Several is set when it runs the framework in other directories too.
+	Several bool
 }
 
 // Same tells that two runs give trials the same command.
@@ -37,9 +42,21 @@ func (r Run) Same(o Run) bool {
 	return slices.Equal(r.Env, o.Env) && slices.Equal(r.Node, o.Node) && slices.Equal(r.Args, o.Args)
 }
 
+// Told is an environment as people are told it: without the values of a file of
+// variables, which may be secrets.
+func (r Run) Told(env []string) []string {
+	out := slices.Clone(env)
+	for i, kv := range out {
+		if name, _, _ := strings.Cut(kv, "="); slices.Contains(r.Files, kv) {
+			out[i] = name + "=…"
+		}
+	}
+	return out
+}
+
 // String is the command as a person would write it.
 func (r Run) String() string {
-	words := slices.Clone(r.Env)
+	words := r.Told(r.Env)
 	if len(r.Node) > 0 {
 		words = append(append(words, "node"), r.Node...)
 	}
@@ -104,6 +121,7 @@ func (w *walker) manifest(dir string) manifest {
 type place struct {
 	dir, script string
 	env, node   []string
+	files       []string
 	doubts      []string
 }
 
@@ -114,23 +132,30 @@ type place struct {
 func (r Runner) Resolve(root fs.FS, dir, from string, command []string) (run Run, ok bool) {
 	w := walker{r: r, root: root}
 	dir = path.Clean("./" + dir)
+	var by Run
 	if len(command) > 0 {
-		if run, ok = w.command(command, place{dir: path.Clean("./" + from)}); ok {
-			return run, true
+		if by, ok = w.command(command, place{dir: path.Clean("./" + from)}); ok && !by.Several && (by.Dir == inDir(dir) || by.Script == "" && by.Dir == inDir(path.Clean("./"+from))) {
+			return by, true
 		}
 	}
+	led := ok
 	run, ok = w.scripts(dir)
-	if len(command) > 0 && !spreads(command) && run.Script == "" {
+	switch {
+	case led && !by.Several: // what it says is for another directory
+		run.Doubts = append(run.Doubts, fmt.Sprintf("%q runs %s in %q", strings.Join(command, " "), r.word(), path.Join(".", by.Dir)))
+	case led, len(command) == 0:
+	case !spreads(command) && run.Script == "":
 		line := strings.Join(command, " ")
 		run.Line, run.Doubts = line, []string{fmt.Sprintf("%q does not show how it runs %s", line, r.word())}
 	}
 	return run, ok
 }
 
-// Called is where a command runs the framework, if it does.
+// Called is where a command runs the framework, if it does in one directory of the
+// tree.
 func (r Runner) Called(root fs.FS, from string, command []string) (dir string, ok bool) {
 	run, ok := (&walker{r: r, root: root}).command(command, place{dir: path.Clean("./" + from)})
-	return run.Dir, ok
+	return run.Dir, ok && !run.Several && fs.ValidPath(path.Join(".", run.Dir))
 }
 
 // word is the framework as a person calls it.
@@ -251,24 +276,29 @@ func (w *walker) steps(steps []shell.Step, at place) (found Run, ok bool) {
 		if s.Odd != "" {
 			here.doubts = append(slices.Clone(at.doubts), "it stands in "+s.Odd)
 		}
-		if len(s.Words) > 0 && s.Words[0] == "export" {
-			at.env = slices.Concat(at.env, s.Words[1:])
-			continue
-		}
-		if len(s.Words) == 2 && s.Words[0] == "cd" {
-			at.dir = path.Join(at.dir, s.Words[1])
-			continue
-		}
+		here.dir = path.Join(at.dir, s.Dir)
 		run, hit := w.command(s.Words, here)
-		switch {
-		case hit && !ok:
-			found, ok = run, true
-			found.Before = append(w.builds(steps[:i]), found.Before...)
-		case hit && !run.Same(found) && !slices.Contains(found.Doubts, w.twice()):
-			found.Doubts = append(found.Doubts, w.twice())
+		if hit && !ok {
+			run.Before = append(w.builds(steps[:i]), run.Before...)
 		}
+		found, ok = w.also(found, ok, run, hit)
 	}
 	return found, ok
+}
+
+// also adds a further run to what was found: the first counts.
+func (w *walker) also(found Run, ok bool, run Run, hit bool) (Run, bool) {
+	switch {
+	case !hit:
+		return found, ok
+	case !ok:
+		return run, true
+	}
+	found.Several = found.Several || run.Several || run.Dir != found.Dir
+	if !run.Same(found) && !slices.Contains(found.Doubts, w.twice()) {
+		found.Doubts = append(found.Doubts, w.twice())
+	}
+	return found, true
 }
 
 func (w *walker) twice() string {
@@ -296,7 +326,7 @@ func (w *walker) builds(steps []shell.Step) []string {
 
 // hit is the framework's own command.
 func (w *walker) hit(words, rest []string, at place) Run {
-	run := Run{Dir: inDir(at.dir), Script: at.script, Line: strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, "$…"), Node: at.node, Doubts: slices.Clone(at.doubts)}
+	run := Run{Dir: inDir(at.dir), Script: at.script, Line: strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, "$…"), Node: at.node, Files: at.files, Doubts: slices.Clone(at.doubts)}
 	args, unsure := w.r.args(rest)
 	for _, o := range unsure {
 		run.Doubts = append(run.Doubts, fmt.Sprintf("%s has the option %s, which trials leave out", w.r.word(), o))

@@ -81,6 +81,12 @@ func TestAScriptGivesItsOptionsAndEnvironment(t *testing.T) {
 		"node --experimental-vm-modules node_modules/.bin/jest -i":                   {je, "NODE_OPTIONS=--experimental-vm-modules |"},
 		"cross-env X=1 jest --config c.js --maxWorkers 2 --ci src":                   {je, "X=1 | --config c.js"},
 		"TZ=UTC jest --env=jsdom --selectProjects a b --test-timeout 100 --no-cache": {je, "TZ=UTC | --env=jsdom --selectProjects a b --test-timeout 100"},
+		"jest -ub": {je, "|"},
+		"jest -ux": {je, "| | jest has the option -ux, which trials leave out"},
+		"mocha --experimental-loader ts-node/esm test": {mo, "| --experimental-loader ts-node/esm"},
+		"cd lib && npm ci; cd .. && mocha --ui tdd":    {mo, "| --ui tdd"},
+		"(cd lib && npm ci) && mocha --ui tdd":         {mo, "| --ui tdd"},
+		"docker compose run app npx mocha --ui tdd":    {mo, `no | the script "test" of package.json ("docker compose run app npx mocha --ui tdd") does not show how it runs mocha`},
 		"jest --foo bar": {je, "| | jest has the option --foo, which trials leave out"},
 		"vitest --config x --run --coverage.enabled --poolOptions.forks.maxForks 1 u": {vi, "| --config x --poolOptions.forks.maxForks 1"},
 		"vitest run --environment jsdom --reporter dot --bail 1":                      {vi, "| --environment jsdom"},
@@ -211,4 +217,43 @@ func FuzzResolve(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestACommandForSeveralDirectoriesIsNoneOfThem(t *testing.T) {
+	t.Parallel()
+	root := files("-- package.json --\n" + `{"workspaces":["packages/*"],"scripts":{"test":"npm test -w packages/a && npm test -w packages/b","all":"run-s t:*","t:a":"cd packages/a && mocha","t:b":"cd packages/b && mocha","up":"cd ../.. && mocha"}}` +
+		"\n-- packages/a/package.json --\n" + `{"scripts":{"test":"mocha"}}` + "\n-- packages/b/package.json --\n" + `{"scripts":{"test":"mocha"}}` + "\n")
+	for _, command := range []string{"npm test", "npm run all", "run-p t:*", "npm run up"} {
+		if dir, ok := mocha.Runner.Called(root, "", strings.Fields(command)); ok {
+			t.Errorf("%s: runs in %q alone", command, dir)
+		}
+	}
+}
+
+func TestOptionsForAnotherDirectoryAreLeftOut(t *testing.T) {
+	t.Parallel()
+	root := files("-- web/package.json --\n" + `{"scripts":{"test":"A=1 mocha --config ./x.js"}}` + "\n")
+	if got, want := told(mocha.Runner.Resolve(root, "", "", strings.Fields("npm --prefix web test"))), `no | "npm --prefix web test" runs mocha in "web"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestValuesOfAFileOfVariablesAreNotTold(t *testing.T) {
+	t.Parallel()
+	root := files("-- package.json --\n" + `{"scripts":{"test":"env-cmd -f .env cross-env A=1 mocha"}}` + "\n-- .env --\nTOKEN=hush\n")
+	run, _ := mocha.Runner.Resolve(root, "", "", nil)
+	if got := run.String(); strings.Contains(got, "hush") || !strings.Contains(got, "TOKEN=… A=1 mocha") {
+		t.Errorf("told %s", got)
+	}
+}
+
+func TestAPartOfTheWrongKindIsPassedOver(t *testing.T) {
+	t.Parallel()
+	root := files("-- package.json --\n\ufeff" + `{"name":1,"scripts":{"x":2,"test":"mocha --ui tdd"},"devDependencies":{"mocha":"*"}}` + "\n")
+	if got := told(mocha.Runner.Resolve(root, "", "", nil)); got != "| --ui tdd" {
+		t.Errorf("told %s", got)
+	}
+	if len(mocha.Detect(root)) != 1 {
+		t.Error("not found")
+	}
 }

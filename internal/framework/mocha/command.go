@@ -15,7 +15,7 @@ var Runner = jstest.Runner{Binary: "mocha", Keep: kept, Leave: left, Chosen: cho
 
 // kept are the options that belong to every run.
 var kept = jstest.Kept{
-	"--config": jstest.Value, "--package": jstest.Value, "--require": jstest.Value, "-r": jstest.Value, "--import": jstest.Value, "--loader": jstest.Value, "--file": jstest.Value,
+	"--config": jstest.Value, "--package": jstest.Value, "--require": jstest.Value, "-r": jstest.Value, "--import": jstest.Value, "--loader": jstest.Value, "--experimental-loader": jstest.Value, "--file": jstest.Value,
 	"--ui": jstest.Value, "-u": jstest.Value, "--extension": jstest.Value, "--timeout": jstest.Value, "-t": jstest.Value, "--timeouts": jstest.Value, "--global": jstest.Value, "--globals": jstest.Value,
 	"--node-option": jstest.Value, "-n": jstest.Value, "--conditions": jstest.Value, "-C": jstest.Value, "--env-file": jstest.Value,
 	"--exit": jstest.Flag, "--check-leaks": jstest.Flag, "--delay": jstest.Flag, "--async-only": jstest.Flag, "-A": jstest.Flag, "--allow-uncaught": jstest.Flag,

@@ -52,14 +52,14 @@ func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
 		argv = argv[1:]
 	}
 	at := slices.IndexFunc(argv, func(w string) bool { return slices.Contains([]string{"make", "gmake", "tox"}, path.Base(w)) })
-	if at < 0 || nested == 0 {
+	if at < 0 || nested == 0 || !runs(argv[:at]) {
 		return none, false
 	}
 	var steps []shell.Step
-	file, in := "Makefile", dir
+	file, in, from := "Makefile", dir, dir
 	if path.Base(argv[at]) == "tox" {
 		file = "tox.ini"
-		steps, in = toxSteps(root, dir, argv[at+1:])
+		steps, from = toxSteps(root, dir, argv[at+1:])
 	} else {
 		for i, w := range argv {
 			if w == "-C" && i+1 < len(argv) {
@@ -68,8 +68,8 @@ func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
 		}
 		steps = shell.Recipe(root, dir, argv[at+1:])
 	}
-	s, ok := pick(root, in, steps, nested)
-	if !ok {
+	s, ok := pick(root, from, steps, nested)
+	if !ok || !fs.ValidPath(path.Join(".", s.Dir)) {
 		return none, false
 	}
 	if s.From == "" {
@@ -79,6 +79,18 @@ func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
 	return s, true
 }
 
+// quiet are programs that name others and do not run them, or not here.
+var quiet = []string{"pip", "pip3", "install", "add", "echo", "printf", "docker", "docker-compose", "podman", "ssh", "kubectl", "rm", "mkdir", "git", "which", "apt-get", "pkill", "go"}
+
+// runs tells that a command may be one that runs pytest: none of its words up to
+// pytest's is such a program.
+func runs(words []string) bool {
+	if at := slices.IndexFunc(words, isPytest); at >= 0 {
+		words = words[:at]
+	}
+	return !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(quiet, path.Base(w)) })
+}
+
 // pick is the step that runs pytest.
 func pick(root fs.FS, dir string, steps []shell.Step, nested int) (found Script, ok bool) {
 	for _, step := range steps {
@@ -86,15 +98,24 @@ func pick(root fs.FS, dir string, steps []shell.Step, nested int) (found Script,
 		if step.Odd != "" {
 			doubts = append(doubts, "it stands in "+step.Odd)
 		}
+		if !runs(step.Words) {
+			continue
+		}
+		in := path.Join(dir, step.Dir)
 		a, own := ParseCommand(words)
-		s := Script{Adapter: a, Line: strings.Join(words, " "), Dir: strings.TrimPrefix(dir, "."), Doubts: doubts}
-		if !own && len(words) > 0 && path.Base(step.Words[0]) != "pip" {
-			s, own = resolve(root, dir, words, nested-1)
+		s := Script{Adapter: a, Line: strings.Join(words, " "), Doubts: doubts}
+		if own && in != "." {
+			s.Dir = in
+		}
+		if !own {
+			s, own = resolve(root, in, words, nested-1)
 		}
 		switch {
 		case !own:
 		case !ok:
 			found, ok = s, true
+		case s.Dir != found.Dir: // neither is the directory of all
+			return Script{}, false
 		case !s.Same(found):
 			found.Doubts = append(found.Doubts, "it runs pytest in more than one way, and the first is taken")
 			return found, true

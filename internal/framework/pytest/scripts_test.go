@@ -23,6 +23,20 @@ two:
 	pytest -p no:y
 loop:
 	make loop
+pip:
+	A=1
+	pip install -U pytest -q
+	uv pip install pytest --foo
+	@echo pytest --foo
+	pytest -p no:x
+cd:
+	cd lib && pip install x
+	cd backend && export A=1 && pytest -c b.ini
+apart:
+	cd a && pytest
+	cd b && pytest
+docker:
+	docker compose run --rm web pytest -c /app/x.ini
 lint:
 	ruff check
 -- tox.ini --
@@ -62,6 +76,10 @@ func TestResolveReadsMakefilesAndTox(t *testing.T) {
 		"make cov":                   "| -c conf/pytest.ini | Makefile | the value of --rootdir is not told there",
 		"make two":                   "| -p no:x | Makefile | it runs pytest in more than one way, and the first is taken",
 		"make -C sub test":           "| --sub | sub/Makefile in sub",
+		"make pip":                   "| -p no:x | Makefile",
+		"make cd":                    "A=1 | -c b.ini | Makefile in backend",
+		"make apart":                 `no | "make apart" does not show how it runs pytest`,
+		"make docker":                `no | "make docker" does not show how it runs pytest`,
 		"make viatox":                "STRICT=1 PYTHONPATH=./src | -W error | tox.ini | the value of DIR is not told there",
 		"tox":                        "STRICT=1 PYTHONPATH=./src | -W error | tox.ini | the value of DIR is not told there",
 		"uvx tox -e old -- -s --x=1": "OLD=1 | -p no:old --x=1 | tox.ini | it stands in a condition on tox's environment",

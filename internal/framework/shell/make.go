@@ -18,13 +18,13 @@ var reMakeVariable = regexp.MustCompile(`\$\([^()]*\)|\$\{[^{}]*\}|\$[@<^?*%+|]`
 // target depends on. root may be nil. It is nil where the target is not plainly
 // there.
 func Recipe(root fs.FS, dir string, words []string) []Step {
-	target := ""
+	target, moved := "", ""
 	var env []string
 	for i := 0; i < len(words); i++ {
 		name, _, set := Assignment(words[i])
 		switch {
 		case words[i] == "-C" && i+1 < len(words):
-			dir = path.Join(dir, words[i+1])
+			moved = path.Join(moved, words[i+1])
 			i++
 		case strings.HasPrefix(words[i], "-"):
 		case set && name != "":
@@ -37,7 +37,7 @@ func Recipe(root fs.FS, dir string, words []string) []Step {
 		return nil
 	}
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
-		file := path.Join(dir, name)
+		file := path.Join(dir, moved, name)
 		info, err := fs.Stat(root, file)
 		if err != nil || !info.Mode().IsRegular() || info.Size() > maxMakefile {
 			continue
@@ -46,7 +46,11 @@ func Recipe(root fs.FS, dir string, words []string) []Step {
 		if err != nil {
 			return nil
 		}
-		return recipe(string(text), target, env)
+		steps := recipe(string(text), target, env)
+		for i := range steps {
+			steps[i].Dir = path.Join(moved, steps[i].Dir)
+		}
+		return steps
 	}
 	return nil
 }

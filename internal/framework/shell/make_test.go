@@ -11,7 +11,7 @@ import (
 func TestRecipe(t *testing.T) {
 	t.Parallel()
 	root := fstest.MapFS{
-		"Makefile":     {Data: []byte("X := 1\nPY = python3\n.PHONY: test lint\nall test: build\n\t@A=1 pytest -p no:x $(ARGS) \\\n\t\t--strict\n\t-echo $$HOME\n\n# other\nlint:\n\truff\ntest:\n\t${PY} -m pytest\n")},
+		"Makefile":     {Data: []byte("X := 1\nPY = python3\n.PHONY: test lint\nall test: build\n\t@A=1 pytest -p no:x $(ARGS) \\\n\t\t--strict\n\t-echo $$HOME\n\n# other\nlint:\n\truff\ntest:\n\t${PY} -m pytest\napart:\n\tcd a && npm ci\n\tm\n")},
 		"sub/makefile": {Data: []byte("test:\n\tmocha\n")},
 	}
 	for words, want := range map[string][]Step{
@@ -20,8 +20,9 @@ func TestRecipe(t *testing.T) {
 			{Words: []string{"echo", Unknown}},
 			{Words: []string{Unknown, "-m", "pytest"}},
 		},
+		"apart":         {{Words: []string{"npm", "ci"}, Dir: "a"}, {Words: []string{"m"}}},
 		"-s lint V=1":   {{Env: []string{"V=1"}, Words: []string{"ruff"}}},
-		"-C sub test":   {{Words: []string{"mocha"}}},
+		"-C sub test":   {{Words: []string{"mocha"}, Dir: "sub"}},
 		"":              nil,
 		"gone":          nil,
 		"-C gone test":  nil,

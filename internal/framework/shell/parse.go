@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -17,9 +19,16 @@ type Step struct {
 	Env []string
 	// Words are the command and its arguments, without quotes and redirections.
 	Words []string
+	// Dir is where "cd" before it leads, relative to where the line is started; ""
+	// for there.
+	Dir string
 	// Odd says what kind of shell's construct the step is in, empty for none.
 	Odd string
 }
+
+// maxLine bounds what is read of a line, in bytes: one that nests deeper than any
+// script would cost much to read.
+const maxLine = 16 << 10
 
 // reName is the name of a variable.
 var reName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -31,10 +40,14 @@ func Assignment(word string) (name, value string, ok bool) {
 }
 
 // Parse tells the simple commands of a line apart, in the order in which they
-// are written. Of a line that no shell would take, its words are one odd step.
+// are written, without "cd" and "export": their effect is in the steps behind them.
+// Of a line that no shell would take, its words are one odd step.
 func Parse(line string) []Step {
 	line = strings.ReplaceAll(line, Unknown, "")
 	var r reader
+	if len(line) > maxLine {
+		return []Step{{Words: strings.Fields(line[:maxLine]), Odd: "a line that is too long to read"}}
+	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {
 		r.add(Step{Words: strings.Fields(line), Odd: "a line that no shell takes"})
@@ -44,12 +57,41 @@ func Parse(line string) []Step {
 	return r.steps
 }
 
-type reader struct{ steps []Step }
+// reader is a shell as it reads a line.
+type reader struct {
+	steps []Step
+	// dir and env are what "cd" and "export" have set; lost says that only a shell
+	// knows where it is.
+	dir  string
+	env  []string
+	lost bool
+}
 
 func (r *reader) add(s Step) {
-	if len(s.Env)+len(s.Words) > 0 {
-		r.steps = append(r.steps, s)
+	switch {
+	case len(s.Env)+len(s.Words) == 0:
+		return
+	case len(s.Words) == 0: // variables of the shell alone
+	case s.Words[0] == "export":
+		for _, w := range s.Words[1:] {
+			if _, _, ok := Assignment(w); ok {
+				r.env = append(slices.Clone(r.env), w)
+			}
+		}
+		return
+	case s.Words[0] == "cd":
+		if len(s.Words) != 2 || strings.Contains(s.Words[1], Unknown) || path.IsAbs(s.Words[1]) || strings.HasPrefix(s.Words[1], "-") || strings.HasPrefix(s.Words[1], "~") {
+			r.lost = true
+			return
+		}
+		r.dir = path.Join(r.dir, s.Words[1])
+		return
 	}
+	if r.lost && s.Odd == "" {
+		s.Odd = "a directory that only a shell knows"
+	}
+	s.Dir, s.Env = r.dir, slices.Concat(r.env, s.Env)
+	r.steps = append(r.steps, s)
 }
 
 func (r *reader) all(stmts []*syntax.Stmt, odd string) {
@@ -83,14 +125,18 @@ func (r *reader) stmt(s *syntax.Stmt, odd string) {
 			r.stmt(c.Stmt, odd)
 		}
 	case *syntax.Subshell:
-		r.all(c.Stmts, "a subshell")
+		dir, env, lost := r.dir, r.env, r.lost
+		r.all(c.Stmts, odd)
+		r.dir, r.env, r.lost = dir, env, lost
 	default:
+		dir := r.dir
 		syntax.Walk(c, func(n syntax.Node) bool {
 			if call, ok := n.(*syntax.CallExpr); ok {
 				r.call(call, "a condition or loop")
 			}
 			return true
 		})
+		r.lost, r.dir = r.lost || r.dir != dir, dir
 	}
 }
 

@@ -14,6 +14,7 @@ var kept = jstest.Kept{
 	"--environment": jstest.Value, "--pool": jstest.Value, "--mode": jstest.Value, "--testTimeout": jstest.Value, "--hookTimeout": jstest.Value,
 	"--teardownTimeout": jstest.Value, "--configLoader": jstest.Value, "--globals": jstest.Flag, "--dom": jstest.Flag, "--isolate": jstest.Flag, "--no-isolate": jstest.Flag,
 	"--no-file-parallelism": jstest.Flag, "--expect.*": jstest.Flag, "--browser": jstest.Flag, "--browser.name": jstest.Value, "--browser.headless": jstest.Flag, "--no-threads": jstest.Flag,
+	"--workspace": jstest.Value, "--dangerouslyIgnoreUnhandledErrors": jstest.Flag,
 }
 
 // left are those that a trial gives by itself or does without.
