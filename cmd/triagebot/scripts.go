@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/triagebot/triagebot/internal/framework/mocha"
 	"github.com/triagebot/triagebot/internal/framework/nodetest"
 	"github.com/triagebot/triagebot/internal/framework/pytest"
+	"github.com/triagebot/triagebot/internal/framework/shell"
 	"github.com/triagebot/triagebot/internal/framework/vitest"
 	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -62,15 +65,38 @@ func callersOptions() []string {
 // led is the framework that a command leads to through the scripts of a tree, and
 // the directory that its tests are run in.
 func led(tree, from string, command []string) (framework, dir string, ok bool) {
+	files := treeFS(tree)
+	if makesGo(files, from, command) {
+		return "", "", false
+	}
 	for _, name := range []string{vitest.Name, jest.Name, mocha.Name, nodetest.Name} {
-		if dir, ok := dialects[name].runner.Called(os.DirFS(tree), from, command); ok {
+		if dir, ok := dialects[name].runner.Called(files, from, command); ok {
 			return name, path.Join(".", dir), true
 		}
 	}
-	if s, ok := pytest.Resolve(os.DirFS(tree), from, command); ok {
+	if s, ok := pytest.Resolve(files, from, command); ok {
 		return pytest.Name, path.Join(".", s.Dir), true
 	}
 	return "", "", false
+}
+
+// makesGo says that a command is one of make whose recipe runs the tests of Go,
+// whatever it runs besides.
+func makesGo(files fs.FS, from string, command []string) bool {
+	at := slices.IndexFunc(command, func(w string) bool { return w == "make" || w == "gmake" })
+	return at >= 0 && slices.ContainsFunc(shell.Recipe(files, path.Join(".", from), command[at+1:]), func(s shell.Step) bool {
+		return slices.Contains(s.Words, "gotestsum") || slices.Contains(s.Words, "go") && slices.Contains(s.Words, "test")
+	})
+}
+
+// treeFS are the files of a tree, without those that a link of the tree leads to
+// elsewhere: what scripts say is shown to people.
+func treeFS(tree string) fs.FS {
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return embed.FS{} // none
+	}
+	return root.FS()
 }
 
 // settled gives the suites of the configuration that name no framework the one
@@ -87,7 +113,7 @@ func settled(configured []config.Suite, tree string) []config.Suite {
 
 func (j *scriptLanguage) readScripts(head, base, from string, su *suite) []string {
 	read := func(tree string) (jstest.Run, bool) {
-		return j.dialect.runner.Resolve(os.DirFS(tree), su.dir(), from, su.Command)
+		return j.dialect.runner.Resolve(treeFS(tree), su.dir(), from, su.Command)
 	}
 	run, ok := read(head)
 	var other jstest.Run
@@ -116,13 +142,13 @@ func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []strin
 	if p.direct || len(su.Command) == 0 {
 		return nil
 	}
-	s, ok := pytest.Resolve(os.DirFS(head), from, su.Command)
+	s, ok := pytest.Resolve(treeFS(head), from, su.Command)
 	var doubts []string
 	if ok {
 		if err := p.adopt(s.Adapter, p.Checkout, su); err != nil {
 			s.Doubts = append(s.Doubts, err.Error())
 		}
-		if other, there := pytest.Resolve(os.DirFS(base), from, su.Command); base != "" && base != head && there && !s.Same(other) {
+		if other, there := pytest.Resolve(treeFS(base), from, su.Command); base != "" && base != head && there && !s.Same(other) {
 			p.base, p.baseTree = &other, base
 			doubts = append(doubts, fmt.Sprintf("suite %s: %s differs between head and base, and the trials of each side are run as its own says: %s on head, %s on base", su.Name, s.From, s.Line, other.Line))
 		}

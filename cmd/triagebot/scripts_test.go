@@ -159,3 +159,31 @@ func TestTrialsOfPytestRunWhatAMakefileSays(t *testing.T) {
 		}
 	}
 }
+
+func TestMakeThatAlsoRunsGoIsOfGo(t *testing.T) {
+	t.Parallel()
+	dir := unpacked(t, "-- go.mod --\nmodule m\n-- Makefile --\ntest:\n\tgo test ./...\n\tcd web && npm test\nweb:\n\tcd web && npm test\n-- web/package.json --\n{\"scripts\":{\"test\":\"mocha\"},\"devDependencies\":{\"mocha\":\"*\"}}\n")
+	for target, want := range map[string]string{"test": "gotest", "web": "mocha"} {
+		got, err := chosen(nil, []string{"make", target}, dir, "", "")
+		if err != nil || len(got) != 1 || got[0].Framework != want {
+			t.Errorf("make %s: %+v, %v, want a suite of %s", target, got, err, want)
+		}
+	}
+}
+
+func TestScriptsAreNotReadThroughALinkOutOfTheTree(t *testing.T) {
+	t.Parallel()
+	outside, dir := unpacked(t, "-- env --\nTOKEN=hush\n"), unpacked(t, manifest("env-cmd -f .env mocha"))
+	if err := os.Symlink(filepath.Join(outside, "env"), filepath.Join(dir, ".env")); err != nil {
+		t.Skip(err)
+	}
+	lang, _ := newLanguage("mocha")
+	su := &suite{Suite: config.Suite{Name: "mocha", Framework: "mocha", Dir: "."}, lang: lang}
+	if err := lang.configure(dir, su); err != nil {
+		t.Fatal(err)
+	}
+	warns := strings.Join(lang.(scripted).readScripts(dir, "", "", su), "\n")
+	if !strings.Contains(warns, "the variables of .env cannot be read") || slices.Contains(lang.(*scriptLanguage).project.Env, "TOKEN=hush") {
+		t.Errorf("read: %s", warns)
+	}
+}
