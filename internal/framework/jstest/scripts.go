@@ -193,7 +193,7 @@ func (w *walker) scripts(dir string) (Run, bool) {
 		return Run{Script: away.Script, Line: away.Line, Doubts: []string{fmt.Sprintf("%s runs %s in %q", away.Script, w.r.word(), path.Join(".", away.Dir))}}, false
 	}
 	if open != "" {
-		return Run{Script: scriptName(open, dir), Line: m.Scripts[open], Doubts: []string{fmt.Sprintf("%s (%q) does not show how it runs %s", scriptName(open, dir), m.Scripts[open], w.r.word())}}, false
+		return Run{Script: scriptName(open, dir), Line: m.Scripts[open], Doubts: []string{fmt.Sprintf("%s (%q) does not show how it runs %s", scriptName(open, dir), short(m.Scripts[open]), w.r.word())}}, false
 	}
 	return Run{}, false
 }
@@ -220,6 +220,17 @@ func candidates(scripts map[string]string) []string {
 
 func isTest(name string) bool {
 	return name == "test" || strings.HasPrefix(name, "test:") || name == "unit"
+}
+
+// maxShown is how much of a line people are shown, in bytes.
+const maxShown = 300
+
+// short is a line as people are shown it.
+func short(line string) string {
+	if len(line) <= maxShown {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxShown], "") + "…"
 }
 
 // isDefault is the script that npm writes into a new package.json.
@@ -326,7 +337,7 @@ func (w *walker) builds(steps []shell.Step) []string {
 
 // hit is the framework's own command.
 func (w *walker) hit(words, rest []string, at place) Run {
-	run := Run{Dir: inDir(at.dir), Script: at.script, Line: strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, "$…"), Node: at.node, Files: at.files, Doubts: slices.Clone(at.doubts)}
+	run := Run{Dir: inDir(at.dir), Script: at.script, Line: short(strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, "$…")), Node: at.node, Files: at.files, Doubts: slices.Clone(at.doubts)}
 	args, unsure := w.r.args(rest)
 	for _, o := range unsure {
 		run.Doubts = append(run.Doubts, fmt.Sprintf("%s has the option %s, which trials leave out", w.r.word(), o))

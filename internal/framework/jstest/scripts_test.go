@@ -257,3 +257,18 @@ func TestAPartOfTheWrongKindIsPassedOver(t *testing.T) {
 		t.Error("not found")
 	}
 }
+
+func TestALongScriptIsShownInPart(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{"node " + strings.Repeat("x ", 5000), "mocha " + strings.Repeat("x ", 5000) + " --ui $X"} {
+		root := files("-- package.json --\n" + `{"scripts":{"test":` + quoted(script) + `}}` + "\n")
+		run, ok := mocha.Runner.Resolve(root, "", "", nil)
+		shown := strings.Join(run.Doubts, "; ")
+		if ok {
+			shown += run.String()
+		}
+		if len(run.Doubts) == 0 || len(shown) > 600 {
+			t.Errorf("%d bytes are shown, with %d doubts", len(shown), len(run.Doubts))
+		}
+	}
+}
