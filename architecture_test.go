@@ -30,7 +30,7 @@ var imports = map[string]struct {
 	"internal/config":                   {[]string{"internal/triage"}, []string{"github.com/goccy/go-yaml"}, ""},
 	"internal/proc":                     {nil, []string{"golang.org/x/sys"}, "processes know nothing of tests"},
 	"internal/beside":                   {nil, []string{"golang.org/x/sys"}, "it knows the machine only"},
-	"internal/workspace":                {[]string{"internal/triage", "internal/proc"}, []string{"golang.org/x/sys"}, ""},
+	"internal/workspace":                {[]string{"internal/triage", "internal/proc"}, []string{"golang.org/x/sys", "github.com/BurntSushi/toml"}, ""},
 	"internal/framework":                {[]string{"internal/triage", "internal/framework/gotest", "internal/framework/pytest", "internal/framework/jstest", "internal/framework/vitest", "internal/framework/jest", "internal/framework/mocha", "internal/framework/nodetest"}, nil, "the table has one row a framework"},
 	"internal/framework/gotest":         {[]string{"internal/triage"}, nil, "an adapter starts no process of its own"},
 	"internal/lag":                      {[]string{"internal/triage"}, nil, "the search knows no engine"},

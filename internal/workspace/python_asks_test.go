@@ -33,6 +33,8 @@ func TestWhatAManifestAsksFor(t *testing.T) {
 		{"poetry's version of Python", pyprojectAsks, "[tool.poetry.dependencies]\npython = \"^3.9\"\nrate = \"^1\"\n", "[tool.poetry.dependencies]\npython = \"^3.10\"\nrate = \"^1\"\n", true},
 		{"poetry's group", pyprojectAsks, "[tool.poetry.group.dev.dependencies]\nrate = {version=\"^1\"}\n", "[tool.poetry.group.dev.dependencies]\nrate = {version=\"^2\"}\n", false},
 		{"uv's sources", pyprojectAsks, toml, toml + "[tool.uv.sources]\nrate = { git = \"https://example.com/rate\" }\n", false},
+		{"a project in one line", pyprojectAsks, "project = {name = \"shop\", dependencies = [\"rate==1.0\"]}\n", "project = {name = \"shop\", dependencies = [\"rate==2.0\"]}\n", false},
+		{"what is no TOML", pyprojectAsks, "project = {\ndependencies = rate==1.0\n", "project = {\ndependencies = rate==2.0\n", false},
 		{"a text in three quotes", pyprojectAsks, toml, "[tool.x]\ny = \"\"\"\n[project]\ndependencies = ['z']\n\"\"\"\n" + toml, true},
 		{"setup.cfg's", iniAsks, "[options]\ninstall_requires =\n  rate==1.0\n", "[options]\ninstall_requires =\n  rate==2.0\n", false},
 		{"setup.cfg's on one line", iniAsks, "[options]\ninstall_requires = rate==1.0\n", "[options]\ninstall_requires = rate==2.0\n", false},

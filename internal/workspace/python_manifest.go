@@ -2,9 +2,13 @@ package workspace
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/BurntSushi/toml"
 )
 
 // rePyproject are the keys of pyproject.toml that ask for packages, as dotted paths.
@@ -20,78 +24,50 @@ var rePythonKey = regexp.MustCompile(`^tool\.poetry\.dependencies\.python$`)
 // rePythonVersion is the project's own version, which asks for nothing.
 var rePythonVersion = regexp.MustCompile(`(?m)^\s*(?:version|__version__)\s*=.*$`)
 
-// reSetup is an argument of setup that asks for packages.
-var reSetupWord = regexp.MustCompile(`\b(?:install_requires|extras_require|tests_require|setup_requires)\b`)
+// reSetupWord is an argument of setup that asks for packages, and reSetup that with
+// what stands before its value.
+var (
+	reSetupWord = regexp.MustCompile(`\b(?:install_requires|extras_require|tests_require|setup_requires)\b`)
+	reSetup     = regexp.MustCompile(reSetupWord.String() + `["']?\s*[=:]\s*`)
+)
 
-// reSetup is that with what stands before its value.
-var reSetup = regexp.MustCompile(`\b(?:install_requires|extras_require|tests_require|setup_requires)\b["']?\s*[=:]\s*`)
-
-// pyprojectAsks is the part of a pyproject.toml that asks for packages.
+// pyprojectAsks is the part of a pyproject.toml that asks for packages, and all of
+// one that is no TOML.
 func pyprojectAsks(text []byte) string {
-	var out []string
-	for _, kv := range tomlPairs(text) {
-		if rePyproject.MatchString(kv[0]) && !rePythonKey.MatchString(kv[0]) {
-			out = append(out, kv[0]+" = "+kv[1])
-		}
+	var document map[string]any
+	if err := toml.Unmarshal(text, &document); err != nil {
+		return plainText(text)
 	}
+	var out []string
+	eachValue("", document, func(key string, value any) {
+		if rePyproject.MatchString(key) && !rePythonKey.MatchString(key) {
+			out = append(out, key+" = "+valueText(value))
+		}
+	})
 	slices.Sort(out)
 	return strings.Join(out, "\n")
 }
 
-// tomlPairs reads the keys of a TOML document as dotted paths, each with the text
-// of its value without comments and white space. It knows as much of the language
-// as that needs, and reads what is malformed in some way.
-func tomlPairs(text []byte) [][2]string {
-	var pairs [][2]string
-	table := ""
-	for len(text) > 0 {
-		var statement string
-		statement, text = tomlStatement(text)
-		switch key, value, ok := strings.Cut(statement, "="); {
-		case strings.HasPrefix(statement, "["):
-			table = tomlKey(strings.Trim(statement, "[]")) + "."
-		case ok:
-			pairs = append(pairs, [2]string{table + tomlKey(key), value})
+// eachValue visits what is in a table and those below it, by its dotted path.
+func eachValue(path string, table map[string]any, visit func(key string, value any)) {
+	for key, value := range table {
+		if below, ok := value.(map[string]any); ok {
+			eachValue(path+key+".", below, visit)
+			continue
 		}
+		visit(path+key, value)
 	}
-	return pairs
 }
 
-func tomlKey(s string) string { return strings.NewReplacer(`"`, "", "'", "").Replace(s) }
-
-// tomlStatement cuts one header or one pair, which may go over several lines.
-// What is outside of strings loses its white space; a string has double quotes.
-func tomlStatement(text []byte) (statement string, rest []byte) {
+// valueText is a value in one form, however it was written.
+func valueText(value any) string {
 	var out strings.Builder
-	depth := 0
-	for len(text) > 0 {
-		switch c := text[0]; {
-		case c == '"' || c == '\'':
-			n := stringLength(text)
-			out.WriteString(`"` + strings.Trim(string(text[:n]), string(c)) + `"`)
-			text = text[n:]
-			continue
-		case c == '#':
-			if end := bytes.IndexByte(text, '\n'); end >= 0 {
-				text = text[end:]
-			} else {
-				text = nil
-			}
-			continue
-		case c == '\n' && depth <= 0:
-			return trailing.Replace(out.String()), text[1:]
-		case c == '[' || c == '{':
-			depth++
-			out.WriteByte(c)
-		case c == ']' || c == '}':
-			depth--
-			out.WriteByte(c)
-		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
-			out.WriteByte(c)
-		}
-		text = text[1:]
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil { // a number that JSON has not
+		return fmt.Sprint(value)
 	}
-	return trailing.Replace(out.String()), nil
+	return strings.TrimSpace(out.String())
 }
 
 // trailing takes out the comma that the last element of a list may have.
