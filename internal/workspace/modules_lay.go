@@ -3,7 +3,6 @@ package workspace
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -102,15 +101,10 @@ func (w *Workspace) layOver(p packedPackage, d difference, homes []string) (layo
 			return l, "not all of its files are installed"
 		}
 	}
-	l.write = slices.Clone(d.added)
-	for _, f := range d.changed {
+	l.files = slices.Clone(d.added)
+	for _, f := range slices.Concat(d.changed, d.removed) {
 		if have[f] {
-			l.write = append(l.write, f)
-		}
-	}
-	for _, f := range d.removed {
-		if have[f] {
-			l.remove = append(l.remove, f)
+			l.files = append(l.files, f)
 		}
 	}
 	return l, ""
@@ -190,37 +184,20 @@ func (w *Workspace) verbatim(p packedPackage, ours map[string]bool) (have map[st
 // layLocal makes the copied packages those of the tree.
 func (t *Tree) layLocal(lays []layout) error {
 	for _, l := range lays {
-		at := filepath.Join(t.Dir, l.at)
-		for _, f := range l.remove {
-			if err := os.Remove(filepath.Join(at, f)); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("laying %s of %s: %w", l.of, t.Side, err)
+		for _, f := range l.files {
+			from, skipped, err := filepath.Join(t.Dir, filepath.FromSlash(l.of), f), "it is a link", error(nil) // which is not packed
+			if !isLink(from) {
+				skipped, err = mirror(from, filepath.Join(t.Dir, l.at, f))
 			}
-		}
-		for _, f := range l.write {
-			if err := copyOne(filepath.Join(t.Dir, filepath.FromSlash(l.of), f), filepath.Join(at, f)); err != nil {
+			if err == nil && skipped != "" {
+				err = fmt.Errorf("%q: %s: declare the project's own set-up command (--setup)", f, skipped)
+			}
+			if err != nil {
 				return fmt.Errorf("laying %s of %s: %w", l.of, t.Side, err)
 			}
 		}
 	}
 	return nil
-}
-
-func copyOne(from, to string) error {
-	st, err := os.Lstat(from)
-	if err != nil {
-		return err
-	}
-	if !st.Mode().IsRegular() {
-		return fmt.Errorf("%q is no regular file: declare the project's own set-up command (--setup)", from)
-	}
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(to, text, st.Mode().Perm())
 }
 
 // sameEntry reports whether two names are files of the same bytes, or links to the same name.

@@ -20,11 +20,11 @@ type packedPackage struct {
 	at, of string
 }
 
-// layout is what makes a copied package that of a tree: files of its directory
-// there, relative to the package, to be written over and to be removed.
+// layout is what makes a copied package that of a tree: the files of it, relative to
+// the package, that are to be as the tree's directory has them, or has them not.
 type layout struct {
 	packedPackage
-	write, remove []string
+	files []string
 }
 
 // localPackages compares the directories whose copies are in homes with those of
@@ -154,7 +154,7 @@ func (w *Workspace) packed(t *Tree, homes []string, names map[string][]localName
 	var found []packedPackage
 	seen := map[packedPackage]bool{}
 	for _, home := range homes {
-		if st, err := os.Lstat(filepath.Join(w.top, home)); err == nil && st.Mode()&os.ModeSymlink != 0 {
+		if isLink(filepath.Join(w.top, home)) {
 			if _, outside := (&copier{top: w.top}).aim(home, readlink(filepath.Join(w.top, home))); !outside {
 				continue // it leads to another of the homes
 			}
