@@ -205,7 +205,7 @@ func (inOne) OneProcess() {}
 // bySide makes one adapter of two of the same framework.
 func bySide(head, base rerun.Adapter, baseTree string) rerun.Adapter {
 	s := sided{head, base, baseTree}
-	if _, ok := head.(interface{ OneProcess() }); ok {
+	if _, ok := head.(rerun.OneProcess); ok {
 		return inOne{s}
 	}
 	return s

@@ -191,7 +191,7 @@ func (c *check) measureTargets(ctx context.Context) error {
 // use before the others have had their turn. It is counted in recorded
 // durations, so that it replays.
 func (c *check) share(left int) float64 {
-	return max(leastShareMS, (float64(c.report.Plan.BudgetMS)-c.spentMS())/float64(left))
+	return max(leastShareMS, (float64(c.report.Plan.BudgetMS)-spentMS(c.report.Trials))/float64(left))
 }
 
 // leastShareMS keeps turns from becoming so short that nothing is finished.
@@ -201,11 +201,7 @@ const leastShareMS = 5_000
 // is false when there was nothing left to do.
 func (c *check) finishTarget(ctx context.Context, i int, t *target, shareMS float64) (ran bool, err error) {
 	for first := len(c.report.Trials); ; {
-		used := 0.0
-		for _, tr := range c.report.Trials[first:] {
-			used += tr.DurationMS
-		}
-		if used > shareMS {
+		if spentMS(c.report.Trials[first:]) > shareMS {
 			return ran, nil
 		}
 		step := classify.Next(c.in.Policy, c.current(t))

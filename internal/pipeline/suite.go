@@ -34,7 +34,7 @@ func (c *check) start(ctx context.Context, t *target, req triage.Request, plan *
 	if c.report.Plan.BudgetMS == 0 || !wholeSuite(req) || slices.ContainsFunc(t.c.Trials, known) {
 		return c.run.Run(ctx, req, plan)
 	}
-	limit := time.Duration(suiteShare * max(leastSuiteMS, float64(c.report.Plan.BudgetMS)-c.spentMS()) * float64(time.Millisecond))
+	limit := time.Duration(suiteShare * max(leastSuiteMS, float64(c.report.Plan.BudgetMS)-spentMS(c.report.Trials)) * float64(time.Millisecond))
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	began := time.Now()
@@ -60,10 +60,10 @@ func (c *check) suiteIsTooLong(t *target) bool {
 	})
 }
 
-// spentMS is what the trials so far took, in milliseconds.
-func (c *check) spentMS() float64 {
+// spentMS is what trials took, in milliseconds.
+func spentMS(trials []triage.Trial) float64 {
 	spent := 0.0
-	for _, tr := range c.report.Trials {
+	for _, tr := range trials {
 		spent += tr.DurationMS
 	}
 	return spent

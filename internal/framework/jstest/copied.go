@@ -2,7 +2,6 @@ package jstest
 
 import (
 	"bytes"
-	"encoding/json"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,18 +15,8 @@ import (
 // links node_modules of the checkout gives base what was copied there from head.
 // at is a directory of a manifest; inside tells the tree's own paths.
 func copiedOutside(at string, inside func(string) bool) string {
-	text, err := os.ReadFile(filepath.Join(at, "package.json"))
-	if err != nil {
-		return ""
-	}
-	type deps map[string]string
-	var m struct {
-		Dependencies, DevDependencies, OptionalDependencies deps
-	}
-	if json.Unmarshal(text, &m) != nil {
-		return ""
-	}
-	for _, list := range []deps{m.Dependencies, m.DevDependencies, m.OptionalDependencies} {
+	m, _ := readManifest(os.DirFS(at), ".") // where there is none it asks for nothing
+	for _, list := range []map[string]string{m.Deps, m.DevDeps, m.Optional} {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
 			spec := list[name]
 			rel := strings.TrimPrefix(strings.TrimPrefix(spec, "file:"), "portal:")

@@ -72,6 +72,7 @@ type manifest struct {
 	Scripts    map[string]string `json:"scripts"`
 	Deps       map[string]string `json:"dependencies"`
 	DevDeps    map[string]string `json:"devDependencies"`
+	Optional   map[string]string `json:"optionalDependencies"`
 	Workspaces json.RawMessage   `json:"workspaces"`
 	Jest       json.RawMessage   `json:"jest"`
 	Mocha      json.RawMessage   `json:"mocha"`
