@@ -129,7 +129,7 @@ func (j *scriptLanguage) readScripts(head, base, from string, su *suite) []strin
 	case ok && there && !run.Same(other):
 		p := j.of(su, other.Project(os.Getenv("NODE_OPTIONS")))
 		j.base, j.baseTree = &p, base
-		doubts = append(doubts, fmt.Sprintf("suite %s: %s differs between head and base, and the trials of each side are run as its own says: %s on head, %s on base", su.Name, run.Script, run, other))
+		doubts = append(doubts, su.sided(run.Script, run.String(), other.String()))
 	}
 	j.run = run
 	j.project = j.of(su, run.Project(os.Getenv("NODE_OPTIONS")))
@@ -148,27 +148,38 @@ func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []strin
 		if err := p.adopt(s.Adapter, p.Checkout, su); err != nil {
 			s.Doubts = append(s.Doubts, err.Error())
 		}
-		if other, there := pytest.Resolve(treeFS(base), from, su.Command); base != "" && base != head && there && !s.Same(other) {
-			p.base, p.baseTree = &other, base
-			doubts = append(doubts, fmt.Sprintf("suite %s: %s differs between head and base, and the trials of each side are run as its own says: %s on head, %s on base", su.Name, s.From, s.Line, other.Line))
+		if base != "" && base != head {
+			if other, there := pytest.Resolve(treeFS(base), from, su.Command); there && !s.Same(other) {
+				p.base, p.baseTree = &other, base
+				doubts = append(doubts, su.sided(s.From, s.Line, other.Line))
+			}
 		}
 		if path.Base(s.From) == "tox.ini" {
 			s.Doubts = append(s.Doubts, "tox makes an environment of its own, and trials take another Python")
 		}
 	}
 	if len(s.Doubts) > 0 {
-		doubts = append(doubts, fmt.Sprintf("suite %s: %s. Trials run %q, which may not be what CI ran: give the suite's command in %s, as in command: env KEY=VALUE .venv/bin/pytest -c FILE",
-			su.Name, strings.Join(s.Doubts, "; "), shellWords(slices.Concat(p.Env, p.plain())), config.Path))
+		doubts = append(doubts, su.unlike(s.Doubts, slices.Concat(p.Env, p.plain()), ".venv/bin/pytest -c FILE"))
 	}
 	return doubts
+}
+
+// sided warns of a script that is not the same on both sides.
+func (su *suite) sided(script, onHead, onBase string) string {
+	return fmt.Sprintf("suite %s: %s differs between head and base, and the trials of each side are run as its own says: %s on head, %s on base", su.Name, script, onHead, onBase)
+}
+
+// unlike warns that the command of the trials may not be CI's, and shows how to give that.
+func (su *suite) unlike(doubts, command []string, example string) string {
+	return fmt.Sprintf("suite %s: %s. Trials run %q, which may not be what CI ran: give the suite's command in %s, as in command: env KEY=VALUE %s",
+		su.Name, strings.Join(doubts, "; "), shellWords(command), config.Path, example)
 }
 
 // doubts are warnings on what trials cannot take over, with what to do.
 func (j *scriptLanguage) doubts(su *suite) []string {
 	var out []string
 	if len(j.run.Doubts) > 0 {
-		out = append(out, fmt.Sprintf("suite %s: %s. Trials run %q, which may not be what CI ran: give the suite's command in %s, as in command: env KEY=VALUE %s",
-			su.Name, strings.Join(j.run.Doubts, "; "), shellWords(j.with(j.run.Told(j.project.Env))), config.Path, j.example()))
+		out = append(out, su.unlike(j.run.Doubts, j.with(j.run.Told(j.project.Env)), j.example()))
 	}
 	if len(j.run.Before) > 0 && len(su.Setup) == 0 {
 		out = append(out, fmt.Sprintf("suite %s: %s first runs %s, and trials do not: if the tests need what it makes, give it as the suite's setup in %s, or with --setup",

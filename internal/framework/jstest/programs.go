@@ -20,8 +20,8 @@ func spreads(words []string) bool {
 	})
 }
 
-// quiet are programs that name others and do not run them, or not here.
-var quiet = []string{"echo", "eslint", "rm", "rimraf", "cp", "mkdir", "prettier", "wait-on", "xo", "standard", "printf", "install", "git", "pip", "pip3", "apt-get", "docker", "docker-compose", "podman", "ssh", "kubectl"}
+// quiet are programs of JavaScript projects that name others and do not run them.
+var quiet = []string{"eslint", "rimraf", "prettier", "wait-on", "xo", "standard"}
 
 // command follows one command to the framework's own.
 func (w *walker) command(words []string, at place) (Run, bool) {
@@ -29,13 +29,9 @@ func (w *walker) command(words []string, at place) (Run, bool) {
 		if w.visits++; w.visits > maxVisits {
 			return Run{}, false
 		}
-		for len(words) > 0 {
-			if _, _, ok := shell.Assignment(words[0]); !ok {
-				break
-			}
-			at.env = slices.Concat(at.env, words[:1])
-			words = words[1:]
-		}
+		var env []string
+		env, words = shell.Assignments(words)
+		at.env = slices.Concat(at.env, env)
 		if len(words) == 0 {
 			return Run{}, false
 		}
@@ -96,7 +92,7 @@ func (w *walker) other(program string, words []string, at place) (Run, bool) {
 		}
 		return found, ok
 	}
-	if slices.Contains(quiet, program) {
+	if slices.Contains(quiet, program) || shell.Passive(program) {
 		return Run{}, false
 	}
 	for i := 1; i < len(words); i++ {

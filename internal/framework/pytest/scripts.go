@@ -41,15 +41,10 @@ const maxNested = 4
 func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
 	line := strings.Join(argv, " ")
 	none := Script{Line: line, Doubts: []string{fmt.Sprintf("%q does not show how it runs pytest", line)}}
-	var env []string
-	for len(argv) > 0 {
-		if _, _, ok := shell.Assignment(argv[0]); !ok && argv[0] != "env" {
-			break
-		}
-		if argv[0] != "env" {
-			env = append(env, argv[0])
-		}
-		argv = argv[1:]
+	env, argv := shell.Assignments(argv)
+	if len(argv) > 0 && argv[0] == "env" {
+		more, rest := shell.Assignments(argv[1:])
+		env, argv = slices.Concat(env, more), rest
 	}
 	at := slices.IndexFunc(argv, func(w string) bool { return slices.Contains([]string{"make", "gmake", "tox"}, path.Base(w)) })
 	if at < 0 || nested == 0 || !runs(argv[:at]) {
@@ -79,8 +74,9 @@ func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
 	return s, true
 }
 
-// quiet are programs that name others and do not run them, or not here.
-var quiet = []string{"pip", "pip3", "install", "add", "echo", "printf", "docker", "docker-compose", "podman", "ssh", "kubectl", "rm", "mkdir", "git", "which", "apt-get", "pkill", "go"}
+// quiet are words of commands that install packages or run other languages' tests,
+// beside the programs that run nothing here.
+var quiet = []string{"install", "add", "go"}
 
 // runs tells that a command may be one that runs pytest: none of its words up to
 // pytest's is such a program.
@@ -88,7 +84,7 @@ func runs(words []string) bool {
 	if at := slices.IndexFunc(words, isPytest); at >= 0 {
 		words = words[:at]
 	}
-	return !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(quiet, path.Base(w)) })
+	return !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(quiet, w) || shell.Passive(w) })
 }
 
 // pick is the step that runs pytest.
@@ -255,7 +251,7 @@ func toxSteps(root fs.FS, dir string, words []string) ([]shell.Step, string) {
 		}
 		if steps := s.steps(posed); slices.ContainsFunc(steps, func(st shell.Step) bool { return slices.ContainsFunc(st.Words, isPytest) }) {
 			if cd := s["changedir"]; len(cd) == 1 {
-				dir = path.Join(dir, told(cd[0]))
+				dir = path.Join(dir, told(cd[0], shell.Unknown))
 			}
 			return steps, dir
 		}
@@ -263,10 +259,10 @@ func toxSteps(root fs.FS, dir string, words []string) ([]shell.Step, string) {
 	return nil, dir
 }
 
-// told is a text of tox with what only tox knows marked.
-func told(text string) string {
+// told is a text of tox with a mark for what only tox knows.
+func told(text, mark string) string {
 	text = strings.NewReplacer("{toxinidir}", ".", "{tox_root}", ".", "{/}", "/").Replace(text)
-	return reBraces.ReplaceAllString(text, shell.Unknown)
+	return reBraces.ReplaceAllLiteralString(text, mark)
 }
 
 // steps are the commands of an environment. A line that only holds for some names
@@ -276,7 +272,7 @@ func (s section) steps(posed []string) []shell.Step {
 	for _, line := range s["setenv"] {
 		name, value, ok := strings.Cut(line, "=")
 		if name = strings.TrimSpace(name); ok && !strings.ContainsAny(name, ":{ ") {
-			env = append(env, name+"="+told(strings.TrimSpace(value)))
+			env = append(env, name+"="+told(strings.TrimSpace(value), shell.Unknown))
 		}
 	}
 	var out []shell.Step
@@ -298,8 +294,7 @@ func (s section) steps(posed []string) []shell.Step {
 			return rePosed.FindStringSubmatch(p)[1]
 		})
 		// What tox knows is a variable to the reader of lines.
-		line = reBraces.ReplaceAllString(strings.NewReplacer("{toxinidir}", ".", "{tox_root}", ".", "{/}", "/").Replace(line), "$${X}")
-		for _, step := range shell.Parse(line) {
+		for _, step := range shell.Parse(told(line, "${X}")) {
 			step.Env = append(slices.Clone(env), step.Env...)
 			if odd != "" {
 				step.Odd = odd

@@ -39,6 +39,25 @@ func Assignment(word string) (name, value string, ok bool) {
 	return name, value, ok && reName.MatchString(name)
 }
 
+// Assignments are the words KEY=VALUE that a command begins with, and the rest of it.
+func Assignments(words []string) (env, rest []string) {
+	for i, w := range words {
+		if _, _, ok := Assignment(w); !ok {
+			return words[:i:i], words[i:]
+		}
+	}
+	return words, nil
+}
+
+// passive are programs whose arguments may name others that they do not run, or
+// not on this machine.
+var passive = []string{
+	"echo", "printf", "which", "rm", "cp", "mkdir", "install", "pkill", "git", "pip", "pip3", "apt-get", "docker", "docker-compose", "podman", "ssh", "kubectl",
+}
+
+// Passive tells that what a program's arguments name does not run here.
+func Passive(program string) bool { return slices.Contains(passive, path.Base(program)) }
+
 // Parse tells the simple commands of a line apart, in the order in which they
 // are written, without "cd" and "export": their effect is in the steps behind them.
 // Of a line that no shell would take, its words are one odd step.

@@ -63,3 +63,27 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestAssignmentsStandBeforeACommand(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][2]string{
+		"A=1 B= m C=2": {"A=1 B=", "m C=2"},
+		"m":            {"", "m"},
+		"A=1":          {"A=1", ""},
+		"":             {"", ""},
+	} {
+		env, rest := Assignments(strings.Fields(line))
+		if got := [2]string{strings.Join(env, " "), strings.Join(rest, " ")}; got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestPassiveProgramsRunNothingHere(t *testing.T) {
+	t.Parallel()
+	for program, want := range map[string]bool{"echo": true, "/usr/bin/docker": true, "mocha": false, "": false} {
+		if Passive(program) != want {
+			t.Errorf("%q: %v", program, !want)
+		}
+	}
+}
