@@ -278,10 +278,21 @@ var valuedOfNode = []string{
 	"--test-reporter", "--test-reporter-destination", "--test-name-pattern", "--test-skip-pattern", "--test-concurrency", "--test-timeout", "--test-shard",
 }
 
-// inherited are the options of Node that NODE_OPTIONS may have.
+// inherited are beginnings of the options of Node that NODE_OPTIONS may have: with
+// one that it may not, as --trace-gc and --no-opt of V8, no process would start.
 var inherited = []string{
-	"-r", "--require", "--import", "--loader", "--experimental-", "--no-", "--max-old-space-size", "--max-semi-space-size", "--max-http", "-C", "--conditions",
-	"--enable-source-maps", "--trace-", "--preserve-symlinks", "--unhandled-rejections", "--openssl-", "--stack-trace-limit", "--dns-result-order", "--icu-data-dir", "--tls-",
+	"-r", "--require", "--import", "--loader", "-C", "--conditions",
+	"--experimental-", "--no-experimental-", "--no-warnings", "--no-deprecation", "--no-addons", "--no-node-snapshot", "--no-network-family-autoselection",
+	"--no-global-search-paths", "--no-extra-info-on-fatal-exception", "--no-preserve-symlinks", "--preserve-symlinks", "--enable-source-maps",
+	"--max-old-space-size", "--max-semi-space-size", "--max-http", "--unhandled-rejections", "--openssl-", "--stack-trace-limit",
+	"--dns-result-order", "--icu-data-dir", "--tls-", "--trace-warnings", "--trace-deprecation", "--trace-uncaught", "--trace-exit", "--trace-sigint",
+	"--trace-sync-io", "--trace-tls", "--trace-event",
+}
+
+// inherits tells that an option may stand in NODE_OPTIONS. Those of Node's own tests may not.
+func inherits(option string) bool {
+	return !strings.HasPrefix(option, "--experimental-test-") &&
+		slices.ContainsFunc(inherited, func(b string) bool { return strings.HasPrefix(option, b) })
 }
 
 // interpreter follows Node, or tsx, which is Node with a loader.
@@ -311,7 +322,7 @@ func (w *walker) interpreter(program string, words []string, at place) (Run, boo
 			i++
 		}
 		switch name := strings.ReplaceAll(o[0], "_", "-"); {
-		case slices.ContainsFunc(inherited, func(p string) bool { return strings.HasPrefix(name, p) }):
+		case inherits(name):
 			at.node = append(at.node, o...)
 		case strings.HasPrefix(name, "--inspect"):
 		default:

@@ -72,6 +72,8 @@ func TestAScriptGivesItsOptionsAndEnvironment(t *testing.T) {
 		"mocha a && STRICT=1 mocha b":                                                                 {mo, "| | it runs mocha in more than one way, and the first is taken"},
 		"node scripts/test.js":                                                                        {mo, `no | the script "test" of package.json ("node scripts/test.js") does not show how it runs mocha`},
 		"node --expose-gc --import ./x.mjs node_modules/mocha/bin/mocha.js --ui tdd":                  {mo, "NODE_OPTIONS=--import ./x.mjs | --ui tdd | Node has the option --expose-gc, which trials leave out"},
+		"node --trace-gc --no-opt --trace-warnings node_modules/mocha/bin/mocha.js":                   {mo, "NODE_OPTIONS=--trace-warnings | | Node has the option --trace-gc, which trials leave out; Node has the option --no-opt, which trials leave out"},
+		"node --experimental-test-coverage node_modules/mocha/bin/mocha.js":                           {mo, "| | Node has the option --experimental-test-coverage, which trials leave out"},
 		"make check":                                  {mo, "M=1 | --ui qunit"},
 		"sh -c 'STRICT=1 mocha --delay'":              {mo, "STRICT=1 | --delay"},
 		"turbo run test":                              {mo, "no"},
