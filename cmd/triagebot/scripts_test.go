@@ -55,21 +55,7 @@ func TestTrialsOfEachSideRunWhatTheScriptsSay(t *testing.T) {
 		"something is made before": {"tsc && mocha", "tsc && mocha", nil, [2]string{"", ""}, []string{"first runs tsc, and trials do not", "--setup"}},
 	} {
 		head, base := unpacked(t, manifest(c.head)), unpacked(t, manifest(c.base))
-		lang, _ := newLanguage("mocha")
-		su := &suite{Suite: config.Suite{Name: "mocha", Framework: "mocha", Dir: ".", Command: c.command}, lang: lang}
-		if err := lang.configure(head, su); err != nil {
-			t.Fatal(err)
-		}
-		warnings := lang.(scripted).readScripts(head, base, "", su)
-		text := strings.Join(warnings, "\n")
-		for _, w := range c.warns {
-			if !strings.Contains(text, w) {
-				t.Errorf("%s: warnings are %q, want %q in them", name, text, w)
-			}
-		}
-		if len(c.warns) == 0 && text != "" {
-			t.Errorf("%s: warnings %q", name, text)
-		}
+		lang := afterReading(t, name, "mocha", head, base, c.command, c.warns)
 		var got [2]string
 		for i, tree := range []string{head, base} {
 			spec := triage.RunSpec{Tree: tree, Prepared: triage.Prepared{Bin: "mocha.js", Dir: tree}, Target: triage.Target{Package: "test/a.js", Test: "x"}}
@@ -132,20 +118,7 @@ func TestTrialsOfPytestRunWhatAMakefileSays(t *testing.T) {
 		if c.base != "" {
 			base = unpacked(t, c.base)
 		}
-		lang, _ := newLanguage("pytest")
-		su := &suite{Suite: config.Suite{Name: "pytest", Framework: "pytest", Dir: ".", Command: strings.Fields(c.command)}, lang: lang}
-		if err := lang.configure(head, su); err != nil {
-			t.Fatal(err)
-		}
-		text := strings.Join(lang.(scripted).readScripts(head, base, "", su), "\n")
-		for _, w := range c.warns {
-			if !strings.Contains(text, w) {
-				t.Errorf("%s: warnings are %q, want %q in them", name, text, w)
-			}
-		}
-		if len(c.warns) == 0 && text != "" {
-			t.Errorf("%s: warnings %q", name, text)
-		}
+		lang := afterReading(t, name, "pytest", head, base, strings.Fields(c.command), c.warns)
 		var got [2]string
 		for i, tree := range []string{head, base} {
 			a, ok := lang.adapter().(pytest.Adapter)
@@ -186,4 +159,25 @@ func TestScriptsAreNotReadThroughALinkOutOfTheTree(t *testing.T) {
 	if !strings.Contains(warns, "the variables of .env cannot be read") || slices.Contains(lang.(*scriptLanguage).project.Env, "TOKEN=hush") {
 		t.Errorf("read: %s", warns)
 	}
+}
+
+// afterReading is a suite's language after it has read the scripts of both trees,
+// which must give warnings with these words, or none.
+func afterReading(t *testing.T, name, framework, head, base string, command, warns []string) language {
+	t.Helper()
+	lang, _ := newLanguage(framework)
+	su := &suite{Suite: config.Suite{Name: framework, Framework: framework, Dir: ".", Command: command}, lang: lang}
+	if err := lang.configure(head, su); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(lang.(scripted).readScripts(head, base, "", su), "\n")
+	for _, w := range warns {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s: warnings are %q, want %q in them", name, text, w)
+		}
+	}
+	if len(warns) == 0 && text != "" {
+		t.Errorf("%s: warnings %q", name, text)
+	}
+	return lang
 }
