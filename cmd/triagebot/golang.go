@@ -20,7 +20,11 @@ import (
 )
 
 // goLanguage is Go's.
-type goLanguage struct{ gotest.Adapter }
+type goLanguage struct {
+	gotest.Adapter
+	// direct is set when the suite's command is go test's own.
+	direct bool
+}
 
 func (g *goLanguage) adapter() rerun.Adapter { return g.Adapter }
 
@@ -36,7 +40,7 @@ func (g *goLanguage) configure(top string, su *suite) error {
 		if err != nil && !errors.Is(err, gotest.ErrNotGoTest) {
 			return err
 		}
-		g.Adapter = a
+		g.Adapter, g.direct = a, err == nil
 	}
 	g.Suite, g.Checkout = su.Name, top
 	if g.Dir == "" {

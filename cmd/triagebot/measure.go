@@ -209,7 +209,7 @@ func (s *session) header(c collected) (triage.Report, error) {
 	if err := s.addLadders(&plan, c.failures); err != nil {
 		return triage.Report{}, err
 	}
-	plan.SuiteScope = s.wholeSuites(c.failures)
+	plan.SuiteScope, plan.Unlike = s.wholeSuites(c.failures), s.unlike(c.failures)
 	return triage.Report{
 		Schema: triage.Schema,
 		Tool:   tool(),
@@ -233,6 +233,17 @@ func (s *session) wholeSuites(failures []triage.Failure) []string {
 		su := s.of(f.Target)
 		elsewhere := su == nil || len(su.Command) > 0 && path.Clean(s.commandBelow(su)) != path.Clean(su.dir())
 		if f.Target.Framework != gotest.Name && !f.Target.IsCommand() && !elsewhere && !slices.Contains(names, f.Target.Suite) {
+			names = append(names, f.Target.Suite)
+		}
+	}
+	return names
+}
+
+// unlike names the suites of failing tests whose trials may not be run as CI runs them.
+func (s *session) unlike(failures []triage.Failure) []string {
+	var names []string
+	for _, f := range failures {
+		if su := s.of(f.Target); su != nil && su.unlike && !slices.Contains(names, f.Target.Suite) {
 			names = append(names, f.Target.Suite)
 		}
 	}

@@ -133,6 +133,7 @@ func (j *scriptLanguage) readScripts(head, base, from string, su *suite) []strin
 	}
 	j.run = run
 	j.project = j.of(su, run.Project(os.Getenv("NODE_OPTIONS")))
+	su.unlike = len(run.Doubts)+len(other.Doubts) > 0 || len(run.Before)+len(other.Before) > 0 && len(su.Setup) == 0
 	return append(doubts, j.doubts(su)...)
 }
 
@@ -144,22 +145,26 @@ func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []strin
 	}
 	s, ok := pytest.Resolve(treeFS(head), from, su.Command)
 	var doubts []string
+	unlike := false
 	if ok {
 		if err := p.adopt(s.Adapter, p.Checkout, su); err != nil {
 			s.Doubts = append(s.Doubts, err.Error())
 		}
 		if base != "" && base != head {
-			if other, there := pytest.Resolve(treeFS(base), from, su.Command); there && !s.Same(other) {
+			other, there := pytest.Resolve(treeFS(base), from, su.Command)
+			if there && !s.Same(other) {
 				p.base, p.baseTree = &other, base
 				doubts = append(doubts, su.sided(s.From, s.Line, other.Line))
 			}
+			unlike = len(other.Doubts) > 0
 		}
 		if path.Base(s.From) == "tox.ini" {
 			s.Doubts = append(s.Doubts, "tox makes an environment of its own, and trials take another Python")
 		}
 	}
+	su.unlike = unlike || len(s.Doubts) > 0
 	if len(s.Doubts) > 0 {
-		doubts = append(doubts, su.unlike(s.Doubts, slices.Concat(p.Env, p.plain()), ".venv/bin/pytest -c FILE"))
+		doubts = append(doubts, su.notCIs(s.Doubts, slices.Concat(p.Env, p.plain()), ".venv/bin/pytest -c FILE"))
 	}
 	return doubts
 }
@@ -169,8 +174,19 @@ func (su *suite) sided(script, onHead, onBase string) string {
 	return fmt.Sprintf("suite %s: %s differs between head and base, and the trials of each side are run as its own says: %s on head, %s on base", su.Name, script, onHead, onBase)
 }
 
-// unlike warns that the command of the trials may not be CI's, and shows how to give that.
-func (su *suite) unlike(doubts, command []string, example string) string {
+// readScripts takes no command but go test's own: what another sets, single tests
+// are run without.
+func (g *goLanguage) readScripts(_, _, _ string, su *suite) []string {
+	if g.direct || len(su.Command) == 0 {
+		return nil
+	}
+	su.unlike = true
+	doubt := fmt.Sprintf("%q does not show how it runs go test", shellWords(su.Command))
+	return []string{su.notCIs([]string{doubt}, []string{"go", "test"}, "go test -tags TAG ./...")}
+}
+
+// notCIs warns that the command of the trials may not be CI's, and shows how to give that.
+func (su *suite) notCIs(doubts, command []string, example string) string {
 	return fmt.Sprintf("suite %s: %s. Trials run %q, which may not be what CI ran: give the suite's command in %s, as in command: env KEY=VALUE %s",
 		su.Name, strings.Join(doubts, "; "), shellWords(command), config.Path, example)
 }
@@ -179,7 +195,7 @@ func (su *suite) unlike(doubts, command []string, example string) string {
 func (j *scriptLanguage) doubts(su *suite) []string {
 	var out []string
 	if len(j.run.Doubts) > 0 {
-		out = append(out, su.unlike(j.run.Doubts, j.with(j.run.Told(j.project.Env)), j.example()))
+		out = append(out, su.notCIs(j.run.Doubts, j.with(j.run.Told(j.project.Env)), j.example()))
 	}
 	if len(j.run.Before) > 0 && len(su.Setup) == 0 {
 		out = append(out, fmt.Sprintf("suite %s: %s first runs %s, and trials do not: if the tests need what it makes, give it as the suite's setup in %s, or with --setup",

@@ -51,7 +51,9 @@ func TestTrialsOfEachSideRunWhatTheScriptsSay(t *testing.T) {
 		"base has none":            {"STRICT=1 mocha", "echo no test specified", nil, [2]string{"STRICT=1", "STRICT=1"}, nil},
 		"head's cannot be read":    {"node run.js", "STRICT=1 mocha", nil, [2]string{"STRICT=1", "STRICT=1"}, []string{"node run.js", "base's does", "triagebot.yml"}},
 		"neither can be read":      {"node run.js", "node run.js", nil, [2]string{"", ""}, []string{`"node run.js") does not show how it runs mocha`, "command: env KEY=VALUE npx mocha --require ./setup.js"}},
+		"another script stands in": {"STRICT=1 mocha", "STRICT=1 mocha", []string{"npm", "run", "ci"}, [2]string{"STRICT=1", "STRICT=1"}, []string{`"npm run ci" does not show how it runs mocha, and the script "test" of package.json stands in for it`}},
 		"a runner of its own":      {"craco test", "craco test", nil, [2]string{"", ""}, []string{`"craco test") does not show how it runs mocha`, "Trials run \"npx --no-install mocha\", which may not be what CI ran"}},
+		"other files":              {"mocha test/a", "mocha test/b", nil, [2]string{"", ""}, []string{"differs between head and base"}},
 		"something is made before": {"tsc && mocha", "tsc && mocha", nil, [2]string{"", ""}, []string{"first runs tsc, and trials do not", "--setup"}},
 	} {
 		head, base := unpacked(t, manifest(c.head)), unpacked(t, manifest(c.base))
@@ -133,6 +135,14 @@ func TestTrialsOfPytestRunWhatAMakefileSays(t *testing.T) {
 	}
 }
 
+func TestOfGoOnlyItsOwnCommandIsTakenOver(t *testing.T) {
+	t.Parallel()
+	dir := unpacked(t, "-- go.mod --\nmodule m\n-- Makefile --\ntest:\n\tSTRICT=1 go test ./...\n")
+	afterReading(t, "go test", "gotest", dir, dir, []string{"env", "STRICT=1", "go", "test", "./..."}, nil)
+	afterReading(t, "none", "gotest", dir, dir, nil, nil)
+	afterReading(t, "make", "gotest", dir, dir, []string{"make", "test"}, []string{`"make test" does not show how it runs go test. Trials run "go test"`, "command: env KEY=VALUE go test -tags TAG ./..."})
+}
+
 func TestMakeThatAlsoRunsGoIsOfGo(t *testing.T) {
 	t.Parallel()
 	dir := unpacked(t, "-- go.mod --\nmodule m\n-- Makefile --\ntest:\n\tgo test ./...\n\tcd web && npm test\nweb:\n\tcd web && npm test\n-- web/package.json --\n{\"scripts\":{\"test\":\"mocha\"},\"devDependencies\":{\"mocha\":\"*\"}}\n")
@@ -171,6 +181,9 @@ func afterReading(t *testing.T, name, framework, head, base string, command, war
 		t.Fatal(err)
 	}
 	text := strings.Join(lang.(scripted).readScripts(head, base, "", su), "\n")
+	if told := strings.Contains(text, "may not be what CI ran") || strings.Contains(text, "and trials do not"); su.unlike != told {
+		t.Errorf("%s: trials unlike CI's: %v, warnings are %q", name, su.unlike, text)
+	}
 	for _, w := range warns {
 		if !strings.Contains(text, w) {
 			t.Errorf("%s: warnings are %q, want %q in them", name, text, w)

@@ -29,6 +29,8 @@ type suite struct {
 	env []string
 	// doubts say what of its command or scripts trials cannot take over.
 	doubts []string
+	// unlike is set when what they cannot take over may decide a test.
+	unlike bool
 }
 
 // dir is the suite's directory below the root of a tree, "" for the root.

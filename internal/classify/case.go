@@ -15,6 +15,8 @@ type Case struct {
 	// SuiteScope is set when a run with the whole suite is possible, and is more
 	// than one with the package.
 	SuiteScope bool
+	// Unlike is set when trials may not be run as CI runs the test (see [triage.Plan]).
+	Unlike bool
 	// Trials are this target's trials so far, in order, of all purposes.
 	Trials []triage.Trial
 	// Causes has, for each rung that a [StepExplain] named, what the search for

@@ -41,6 +41,9 @@ func (v *view) settled(r ruling, p pair, why ...triage.Reason) decision {
 		if t := v.c.Red.Target; t.IsCommand() && t.Package == "" {
 			return v.brokenCommand(p)
 		}
+		if v.c.Unlike {
+			return v.brokenUnlike(p)
+		}
 		return v.brokenOnBase(p, why...)
 	case environment:
 		return v.sharedEnvironment(p)

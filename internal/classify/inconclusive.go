@@ -66,6 +66,17 @@ func (v *view) brokenCommand(p pair) decision {
 	return d
 }
 
+// brokenUnlike: both sides fail alike, in trials that may lack what CI gives the
+// test. Main may be broken; and where what is missing is what turns both red, the
+// pull request may have broken what CI has.
+func (v *view) brokenUnlike(p pair) decision {
+	text := fmt.Sprintf("head %d/%d and base %d/%d fail alike: main is broken, or trials lack what CI's command sets or makes",
+		p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
+	d := v.inconclusive(bound(text), "the suite's command with all that it sets, or its set-up (see the warnings)", triage.ReasonUnlikeCI)
+	d.verdict.Trial = p.head.firstRed(v.ref)
+	return d
+}
+
 // notReproduced: neither alone, nor under lag, nor with the package.
 func (v *view) notReproduced(p pair) decision {
 	var why []triage.Reason

@@ -144,6 +144,18 @@ func setupTrials(c *Case) {
 	}
 }
 
+func TestBothFailAlikeInTrialsThatMayNotBeCIs(t *testing.T) {
+	unlike := func(c *Case) { c.Unlike = true }
+	checkRules(t, []rule{
+		{"as CI runs it, main is broken", scripted().plain("FFFFF", "FFFFF"), want{class: triage.BrokenOnBase, origin: triage.OriginBase}},
+		{"otherwise what is missing may be what fails", scripted().with(unlike).plain("FFFFF", "FFFFF"), inconclusive(triage.ReasonUnlikeCI)},
+		{"with its whole suite too", scripted().with(withSuite).with(unlike).plain("..........", "...").measured(headPackage, "...").
+			measured(headSuite, "FFFFF").measured(baseSuite, "FFFFF").with(func(c *Case) { c.Polluted = true }), inconclusive(triage.ReasonUnlikeCI)},
+		{"an accusation stands", scripted().with(unlike).plain("FFFF", "...."), accused_()},
+		{"so does an old flake", scripted().with(unlike).with(noMessage).plain("F..o..F..", ".oF..o..."), want{class: triage.PreExistingFlake, origin: triage.OriginBase}},
+	})
+}
+
 func TestTrialsThatSayNothing(t *testing.T) {
 	noted := func(note string) func(*Case) {
 		return func(c *Case) {

@@ -100,6 +100,7 @@ func (c *check) addTarget(f triage.Failure) {
 		Rungs:           slices.Clone(c.rungs(f.Target)),
 		PackageScope:    c.in.PackageScope && !f.Target.IsCommand(),
 		SuiteScope:      slices.Contains(r.Plan.SuiteScope, f.Target.Suite) && !f.Target.IsCommand(),
+		Unlike:          slices.Contains(r.Plan.Unlike, f.Target.Suite),
 		HeadUnbuildable: r.Check.Head.Unbuildable,
 		BaseUnbuildable: r.Check.Base.Unbuildable,
 		MaxTrials:       r.Plan.MaxTrials,

@@ -178,6 +178,8 @@ func everyDoubt() triage.Report {
 			head, base = "FF", ".."
 		case triage.ReasonEnvironment, triage.ReasonSignatureMismatch:
 			head, base = "ooo", "ooo"
+		case triage.ReasonUnlikeCI:
+			head, base = "FFFFF", "FFFFF"
 		case triage.ReasonNoMatch, triage.ReasonContaminated, triage.ReasonBaseUnbuildable:
 			head, base = "---", "---"
 		}

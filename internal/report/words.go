@@ -46,6 +46,8 @@ var reasonTexts = []reasonText{
 		"The code without this pull request could not be built or set up here, so there is nothing to compare with."},
 	{triage.ReasonEnvironment, true, "fails here for another reason",
 		"With and without the change the test fails alike on this machine, but not the way it failed in CI: something that it needs is missing here."},
+	{triage.ReasonUnlikeCI, true, "not run as in CI",
+		"With and without the change the test fails alike, but CI's command may set or make something that these runs lack: main is broken, or that is what fails here."},
 	{triage.ReasonSignatureMismatch, true, "another failure",
 		"A run failed here, but not the way it failed in CI."},
 	{triage.ReasonLagArtefact, true, "only a deadline was missed",

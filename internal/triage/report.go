@@ -80,6 +80,9 @@ type Plan struct {
 	// SuiteScope names the suites that are run whole for a test which is quiet
 	// alone and with its package.
 	SuiteScope []string `json:"suite_scope,omitempty"`
+	// Unlike names the suites whose trials may not be run as CI runs them: their
+	// command or script hides what it sets, or makes something first.
+	Unlike []string `json:"unlike,omitempty"`
 	// Ladders lists for each framework the ids of its lag plans in the order they
 	// are tried; a framework that lag is not to be had for, or off for, has none.
 	// A suite that declares seams has its own, by [LadderOf].

@@ -45,6 +45,8 @@ const (
 	ReasonNoTestID          Reason = "no-test-id"
 	ReasonBaseUnbuildable   Reason = "base-unbuildable"
 	ReasonEnvironment       Reason = "environment"
+	// ReasonUnlikeCI: both sides fail alike, in trials that may lack what CI gives the test.
+	ReasonUnlikeCI          Reason = "unlike-ci"
 	ReasonSignatureMismatch Reason = "signature-mismatch"
 	ReasonLagArtefact       Reason = "lag-artefact"
 	ReasonUnstable          Reason = "unstable"

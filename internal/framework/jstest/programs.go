@@ -35,6 +35,7 @@ func (w *walker) command(words []string, at place) (Run, bool) {
 		if len(words) == 0 {
 			return Run{}, false
 		}
+		w.spread = w.spread || spreads(words)
 		program := strings.TrimSuffix(path.Base(strings.ReplaceAll(words[0], `\`, "/")), ".cmd")
 		if !w.r.node() && w.r.names(words[0]) {
 			return w.hit(words, words[1:], at), true

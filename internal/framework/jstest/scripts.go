@@ -38,7 +38,10 @@ type Run struct {
 }
 
 // Same tells that two runs give trials the same command.
-func (r Run) Same(o Run) bool {
+func (r Run) Same(o Run) bool { return r.alike(o) && slices.Equal(r.Chosen, o.Chosen) }
+
+// alike tells that two runs give the trials of one test the same command.
+func (r Run) alike(o Run) bool {
 	return slices.Equal(r.Env, o.Env) && slices.Equal(r.Node, o.Node) && slices.Equal(r.Args, o.Args)
 }
 
@@ -99,6 +102,8 @@ type walker struct {
 	root   fs.FS
 	nested int
 	visits int
+	// spread is set once a command was met that runs the scripts of many packages.
+	spread bool
 	// read are the manifests by directory, packages the workspace's.
 	read     map[string]manifest
 	packages []string
@@ -138,15 +143,18 @@ func (r Runner) Resolve(root fs.FS, dir, from string, command []string) (run Run
 			return by, true
 		}
 	}
-	led := ok
+	led, spread := ok, w.spread
 	run, ok = w.scripts(dir)
 	switch {
 	case led && !by.Several: // what it says is for another directory
 		run.Doubts = append(run.Doubts, fmt.Sprintf("%q runs %s in %q", strings.Join(command, " "), r.word(), path.Join(".", by.Dir)))
 	case led, len(command) == 0:
-	case !spreads(command) && run.Script == "":
+	case spread: // the directory's own script among them
+	case run.Script == "":
 		line := strings.Join(command, " ")
 		run.Line, run.Doubts = line, []string{fmt.Sprintf("%q does not show how it runs %s", line, r.word())}
+	case len(run.Doubts) == 0: // some script of the directory's, and not the one that CI ran
+		run.Doubts = []string{fmt.Sprintf("%q does not show how it runs %s, and %s stands in for it", strings.Join(command, " "), r.word(), run.Script)}
 	}
 	return run, ok
 }
@@ -179,7 +187,7 @@ func (w *walker) scripts(dir string) (Run, bool) {
 			away = run
 		case ok && found == 0:
 			best, found = run, 1
-		case ok && name != "test" && best.Script != scriptName("test", dir) && !run.Same(best):
+		case ok && name != "test" && best.Script != scriptName("test", dir) && !run.alike(best):
 			best.Doubts = append(best.Doubts, fmt.Sprintf("%s runs %s in another way", run.Script, w.r.word()))
 			found++
 		case !ok && open == "" && isTest(name) && !isDefault(m.Scripts[name]) && !spreads(strings.Fields(m.Scripts[name])):
@@ -306,7 +314,7 @@ func (w *walker) also(found Run, ok bool, run Run, hit bool) (Run, bool) {
 		return run, true
 	}
 	found.Several = found.Several || run.Several || run.Dir != found.Dir
-	if !run.Same(found) && !slices.Contains(found.Doubts, w.twice()) {
+	if !run.alike(found) && !slices.Contains(found.Doubts, w.twice()) {
 		found.Doubts = append(found.Doubts, w.twice())
 	}
 	return found, true

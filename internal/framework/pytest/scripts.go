@@ -25,6 +25,11 @@ type Script struct {
 
 // Same tells that two scripts give trials the same command.
 func (s Script) Same(o Script) bool {
+	return s.alike(o) && slices.Equal(s.Adapter.Chosen, o.Adapter.Chosen)
+}
+
+// alike tells that two scripts give the trials of one test the same command.
+func (s Script) alike(o Script) bool {
 	return s.Adapter.Python == o.Adapter.Python && slices.Equal(s.Adapter.Env, o.Adapter.Env) && slices.Equal(s.Adapter.Args, o.Adapter.Args)
 }
 
@@ -112,7 +117,7 @@ func pick(root fs.FS, dir string, steps []shell.Step, nested int) (found Script,
 			found, ok = s, true
 		case s.Dir != found.Dir: // neither is the directory of all
 			return Script{}, false
-		case !s.Same(found):
+		case !s.alike(found):
 			found.Doubts = append(found.Doubts, "it runs pytest in more than one way, and the first is taken")
 			return found, true
 		}
