@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/triagebot/triagebot/internal/stats"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -310,6 +311,7 @@ func (v *view) othersRed(a *arm) bool {
 // polluted has the tests looked for after which the target fails, before what is
 // said of one that depends on them; the search changes nothing in the verdict.
 func (v *view) polluted(head *arm, d decision) decision {
+	d = v.ordered(head, d)
 	switch {
 	case !d.final || !slices.Contains(d.verdict.Reasons, triage.ReasonOrder):
 		return d
@@ -321,6 +323,16 @@ func (v *view) polluted(head *arm, d decision) decision {
 		if len(t.Before)+len(t.BeforeFiles) > 0 {
 			return run(Step{Kind: StepPolluter})
 		}
+	}
+	return d
+}
+
+// ordered takes the reason "order-dependent" from what is said of a test which may
+// fail as often alone as it does in company: the reds of a flake fall where they will.
+func (v *view) ordered(head *arm, d decision) decision {
+	alone := v.arm(triage.Arm{})
+	if d.final && stats.FisherGreater(head.Same, head.N(), alone.Same, alone.N()) > v.p.OrderLevel {
+		d.verdict.Reasons = slices.DeleteFunc(slices.Clone(d.verdict.Reasons), func(r triage.Reason) bool { return r == triage.ReasonOrder })
 	}
 	return d
 }

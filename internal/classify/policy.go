@@ -49,6 +49,9 @@ type Policy struct {
 	HiccupMS float64
 	// ScopeAfter rungs comes the run with the whole package.
 	ScopeAfter int
+	// OrderLevel is the chance, for a test that fails as often alone as in company,
+	// below which one that did not is said to depend on the tests around it.
+	OrderLevel float64
 	// DetectRuns under the race detector, on head and then on base, end a search
 	// that found nothing.
 	DetectRuns int
@@ -115,6 +118,10 @@ const (
 	// The first rungs find nearly all races cheaply; order dependence is the next
 	// likely reason of "passes alone".
 	defaultScopeAfter = 4
+	// Four of four in company after none of three alone pass it, two of three do not: a
+	// flake that came up like that was said to depend on others in up to 10 % of its
+	// checks, and tests that have nothing to do with it were named.
+	defaultOrderLevel = 0.05
 	// The detector sees a race whenever both accesses happen, in whatever order: two
 	// runs show most of those that twenty would.
 	defaultDetectRuns = 2
@@ -151,6 +158,7 @@ func DefaultPolicy() Policy {
 		LagPlainRate:  defaultLagPlainRate,
 		HiccupMS:      defaultHiccupMS,
 		ScopeAfter:    defaultScopeAfter,
+		OrderLevel:    defaultOrderLevel,
 		AbsentRuns:    defaultAbsentRuns,
 		DetectRuns:    defaultDetectRuns,
 		EmptyRun:      defaultEmptyRun,

@@ -33,7 +33,7 @@ func (v *view) suite(plain pair) (d decision, ok bool) {
 	case r == undecided, r == quiet, r == mixed && (p.rounds() < v.p.FutileRounds || v.promising(p)):
 		return run(v.round(StepSuite, p)), true
 	case r == mixed:
-		return v.exhausted(p, triage.ReasonOrder), true
+		return v.ordered(p.head, v.exhausted(p, triage.ReasonOrder)), true
 	}
 	return v.polluted(p.head, v.settled(r, p, triage.ReasonOrder)), true
 }
