@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -26,7 +25,7 @@ func TestAFlakeIsSeldomSaidToDependOnOthers(t *testing.T) {
 					said++
 				}
 			}
-			t.Log(fmt.Sprintf("%s, %.0f %%: %d of %d", name, 100*rate, said, orderChecks))
+			t.Logf("%s, %.0f %%: %d of %d", name, 100*rate, said, orderChecks)
 			if said > orderChecks/100 {
 				t.Errorf("a flake of %.0f %% (%s) is said to depend on others in %d of %d checks, more than 1 %%", 100*rate, name, said, orderChecks)
 			}

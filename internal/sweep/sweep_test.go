@@ -57,6 +57,16 @@ func TestASweepSortsWhatItFinds(t *testing.T) {
 	}
 }
 
+// One red in company says as little of the company as it does of a flake.
+func TestATestThatFailedOnceInCompanyIsNotSaidToDependOnIt(t *testing.T) {
+	w := newWorld(planted{target: goTest("text", "TestAmongOthers"), rate: 1, company: true}, planted{target: goTest("text", "TestFine")})
+	in := w.input()
+	in.Explain, in.Controls, in.Report.Plan.BudgetMS = nil, 1, 1000
+	if got := verdict(w.sweep(t, in), "TestAmongOthers"); got != "inconclusive budget-exhausted" {
+		t.Errorf("red once in its package, green alone: %s", got)
+	}
+}
+
 // Each arm is counted by itself, and the search for a lead is no measurement.
 func TestALeadIsMeasuredInFreshRuns(t *testing.T) {
 	w := newWorld(planted{target: goTest("hub", "TestRace"), under: []string{"worker-10"}, cause: triage.CauseRace},
