@@ -36,6 +36,9 @@ func (v *view) settled(r ruling, p pair, why ...triage.Reason) decision {
 	case flaky:
 		return v.introduced(p, why...)
 	case excused:
+		if d, ok := v.explainedRace(p); ok {
+			return d
+		}
 		return v.preExisting(p, why...)
 	case broken:
 		if t := v.c.Red.Target; t.IsCommand() && t.Package == "" {

@@ -72,6 +72,9 @@ func (v *view) ladder(plain pair, bothSides bool) (d decision, ok bool) {
 		case rungOpen:
 			return run(v.ladderStep(rung, missing...)), true
 		case rungHit:
+			if c := v.c.Causes[rung]; c != nil && c.Undelayed {
+				continue // red by itself, three times by chance
+			}
 			if v.honestDeadline(v.c.Causes[rung]) {
 				deadline = cmp.Or(deadline, rung)
 				continue
@@ -249,6 +252,22 @@ func (v *view) confirmNew(rung string, p pair) (d decision, ok bool) {
 	}
 	return run(Step{Kind: StepConfirm, Rung: rung,
 		Requests: []triage.Request{v.request(p.head.Arm, triage.Measure)}}), true
+}
+
+// explainedRace is what is told in place of a flake that both sides have, when a
+// cause was named before the plain reds came and the same plan turns both red: a
+// race of main's that shows without lag too, as on a busy machine.
+func (v *view) explainedRace(plain pair) (d decision, ok bool) {
+	if plain.head.Arm != (triage.Arm{}) {
+		return decision{}, false
+	}
+	for _, rung := range v.rungs() {
+		c := v.c.Causes[rung]
+		if !noCause(c) && !v.honestDeadline(c) && v.onBaseToo(v.pair(triage.Alone, rung), plain) {
+			return v.race(rung, v.pair(triage.Alone, rung), triage.OriginBase), true
+		}
+	}
+	return decision{}, false
 }
 
 // honestDeadline reports whether the lag only pushed a time budget past its end.

@@ -24,6 +24,7 @@ func TestLadder(t *testing.T) {
 		return func(c *Case) { causes(c)["r2"] = &triage.Cause{Kind: kind, DoseMS: 200, MarginMS: 190} }
 	}
 	unstable := func(c *Case) { causes(c)["r1"] = &triage.Cause{Kind: triage.CauseUnstable} }
+	undelayed := func(c *Case) { causes(c)["r1"] = &triage.Cause{Kind: triage.CauseUnstable, Undelayed: true} }
 	confirm := want{step: StepConfirm, rung: "r1", arms: []triage.Arm{lagged("r1"), laggedBase("r1")}}
 	checkRules(t, []rule{
 		{"green alone: the first rung on head", quietly(), want{step: StepLadder, rung: "r1", arms: []triage.Arm{lagged("r1")}}},
@@ -52,6 +53,7 @@ func TestLadder(t *testing.T) {
 		{"the next is explained and measured for itself", undecided().tried(lagged("r2"), "FFF"), want{step: StepExplain, rung: "r2"}},
 		{"and then its own cause counts", undecided().tried(lagged("r2"), "FFF").with(second(triage.CauseRace)), want{step: StepConfirm, rung: "r2"}},
 		{"a cause that is unstable does not end the ladder", hit().with(unstable), want{step: StepLadder, rung: "r2"}},
+		{"one that took no delay is none of lag's", hit().with(undelayed).tried(lagged("r2"), ".").plain(".......", ""), inconclusive(triage.ReasonUnstable, triage.ReasonNotReproduced)},
 		{"and a later rung may have a cause", hit().with(unstable).tried(lagged("r2"), "FFF"), want{step: StepExplain, rung: "r2"}},
 		{"which is what is told", hit().with(unstable).tried(lagged("r2"), "FFF").with(second(triage.CauseRace)).measured(lagged("r2"), "FF").measured(laggedBase("r2"), "FF"),
 			want{class: triage.LagRevealedRace, origin: triage.OriginBase, trial: 13}},
@@ -105,6 +107,10 @@ func TestMixedHead(t *testing.T) {
 			measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "FFFFFF"), want{step: StepPlain}},
 		{"and plainly no worse to the end", scripted().with(withRungs).plain("F..................", "...................").tried(lagged("r1"), "FFF").tried(laggedBase("r1"), "F").with(explained).
 			measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "FFFFFF"), want{class: triage.LagRevealedRace, origin: triage.OriginBase}},
+		{"plainly red on both sides once the cause is known: a race still", scripted().with(withRungs).plain("...", "...").tried(lagged("r1"), "FFF").with(explained).
+			measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "FFFFFF").plain(".F.......", "..F......"), want{class: triage.LagRevealedRace, origin: triage.OriginBase}},
+		{"a flake where base is green under the plan", scripted().with(withRungs).plain("...", "...").tried(lagged("r1"), "FFF").with(explained).
+			measured(lagged("r1"), "FF").measured(laggedBase("r1"), "..").plain(".F.......", "..F......"), want{class: triage.PreExistingFlake, origin: triage.OriginBase}},
 		{"made worse by head", scripted().with(withRungs).plain("F.FF.FFF.FF.", "............").tried(lagged("r1"), "FFF").tried(laggedBase("r1"), "F").with(explained).
 			measured(lagged("r1"), "FFFFFF").measured(laggedBase("r1"), "FFFFFF"), accused_(triage.ReasonMadeWorse)},
 		{"beyond chance: base under every rung", scripted().with(withRungs).plain("FFF.FFF", "......."), want{step: StepLadder, rung: "r1", arms: []triage.Arm{laggedBase("r1")}}},

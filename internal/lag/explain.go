@@ -95,7 +95,9 @@ func (s *session) explain() *triage.Cause {
 		}
 	}
 	if len(s.known(s.in.Red)) == 0 {
-		return s.unstable("red without a delay taken: it fails without lag too")
+		c := s.unstable("red without a delay taken: it fails without lag too")
+		c.Undelayed = s.in.Red.DecisionCount == 0 && len(s.in.Red.Stretched) == 0
+		return c
 	}
 	set, ok := s.replay()
 	if !ok {

@@ -271,6 +271,26 @@ func TestForeignRedIsNeitherRedNorGreen(t *testing.T) {
 	}
 }
 
+func TestARedThatTookNoDelayIsNoneOfLags(t *testing.T) {
+	for name, c := range map[string]struct {
+		red  func(*triage.Trial)
+		want bool
+	}{
+		"no delay": {func(r *triage.Trial) { r.Decisions, r.DecisionCount = nil, 0 }, true},
+		"a delay nobody knows": {func(r *triage.Trial) {
+			r.Decisions[0].Site, r.Decisions, r.DecisionCount = "made up", r.Decisions[:1], 1
+		}, false},
+		"no delay, a deadline": {func(r *triage.Trial) { r.Decisions, r.DecisionCount, r.Stretched = nil, 0, []string{"d"} }, false},
+	} {
+		p := dispatch(t)
+		p.race(window{path: []int{2, 3}, ms: 2})
+		res := explained(t, p, func(in *Input) { c.red(&in.Red) })
+		if res.Cause.Kind != triage.CauseUnstable || res.Cause.Undelayed != c.want {
+			t.Errorf("%s: cause %+v, want undelayed %v", name, res.Cause, c.want)
+		}
+	}
+}
+
 func TestDelaysAtUnknownSitesAreLeftOut(t *testing.T) {
 	p := dispatch(t)
 	p.race(window{path: []int{2, 3}, ms: 2})

@@ -117,6 +117,8 @@ type Cause struct {
 	// Deadline is set when it is green once the timeouts are stretched: for an
 	// unstable cause that speaks for a deadline and against a race.
 	Deadline bool `json:"deadline,omitempty"`
+	// Undelayed is set when it was red though no delay was taken: lag has no part in it.
+	Undelayed bool `json:"undelayed,omitempty"`
 	// Attempt is what the test waited for when that can be told.
 	Attempt *Site `json:"attempt,omitempty"`
 	// Advice is one sentence: what to wait on.
