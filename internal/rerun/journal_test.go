@@ -2,6 +2,7 @@ package rerun
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -154,8 +155,19 @@ func TestOpeningAJournalWhereNoneCanBe(t *testing.T) {
 }
 
 // TestAFullDiskLeavesWholeLines stands in for a full disk with the limit on the
-// size of files: a write is cut short by it just as by the disk.
+// size of files: a write is cut short by it just as by the disk. The limit is one of
+// a whole process, and the testing package writes files too (which the test opened,
+// for the cache), so the test has a process of its own.
 func TestAFullDiskLeavesWholeLines(t *testing.T) {
+	const ownProcess = "TRIAGEBOT_TEST_FULL_DISK"
+	if os.Getenv(ownProcess) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestAFullDiskLeavesWholeLines$", "-test.v")
+		c.Env = append(os.Environ(), ownProcess+"=1")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestAFullDiskLeavesWholeLines") {
+			t.Fatalf("%v:\n%s", err, out)
+		}
+		return
+	}
 	path := filepath.Join(t.TempDir(), "trials.jsonl")
 	whole := fillJournal(t, path, 2)
 	j, _ := openJournal(t, path)
