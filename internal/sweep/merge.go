@@ -172,6 +172,7 @@ func newJoined(first triage.Report) *joined {
 		trials: map[event]string{}, owner: map[triage.Target]string{}, at: map[triage.Target]int{}, warned: map[string]bool{}}
 	j.r.Plan.Shard, j.r.Plan.Parts, j.r.Plan.Stopped = triage.Shard{}, nil, ""
 	j.r.Plan.LagPlans, j.r.Plan.Sites = map[string]triage.LagPlan{}, map[string]triage.Site{}
+	j.r.Plan.Ladders, j.r.Plan.Detectors, j.r.Plan.SuiteScope, j.r.Plan.Unlike = map[string][]string{}, map[string]string{}, nil, nil
 	j.r.Failures, j.r.Trials, j.r.Evidence, j.r.Verdicts = []triage.Failure{}, []triage.Trial{}, []triage.Evidence{}, []triage.Verdict{}
 	j.r.Substrate, j.r.Warnings, j.r.Cost, j.r.Sweep = nil, []string{}, triage.Cost{}, nil
 	return j
@@ -269,7 +270,13 @@ func added(a, b triage.Tally) triage.Tally {
 	}
 }
 
+// addPlan adds what was planned for a shard. Each plans for the frameworks and
+// suites of its own tests.
 func (j *joined) addPlan(p triage.Plan, failures, trials int) {
+	addNew(j.r.Plan.Ladders, p.Ladders)
+	addNew(j.r.Plan.Detectors, p.Detectors)
+	j.r.Plan.SuiteScope = union(j.r.Plan.SuiteScope, p.SuiteScope)
+	j.r.Plan.Unlike = union(j.r.Plan.Unlike, p.Unlike)
 	for id, plan := range p.LagPlans {
 		j.r.Plan.LagPlans[id] = plan
 	}
@@ -285,6 +292,25 @@ func (j *joined) addPlan(p triage.Plan, failures, trials int) {
 		j.r.Plan.Stopped = p.Stopped
 	}
 	j.r.Plan.Parts = append(j.r.Plan.Parts, triage.Part{Shard: p.Shard, Failures: failures, Trials: trials, Stopped: p.Stopped})
+}
+
+// addNew adds the entries whose keys are not there.
+func addNew[V any](to, more map[string]V) {
+	for k, v := range more {
+		if _, ok := to[k]; !ok {
+			to[k] = v
+		}
+	}
+}
+
+// union is a list with the members of another that it lacks.
+func union(list, more []string) []string {
+	for _, m := range more {
+		if !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // addCost adds what was used. The shards run side by side: the time on the clock

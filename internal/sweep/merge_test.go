@@ -56,6 +56,30 @@ func TestShardsAreJoinedInTheirOrderWhateverThatOfTheFiles(t *testing.T) {
 	}
 }
 
+// A shard plans for its own tests only, and each part is judged again by the plan of all.
+func TestTheJoinedPlanIsThatOfAllShards(t *testing.T) {
+	all := three()
+	all[0].Plan.Ladders, all[0].Plan.Unlike = map[string][]string{"gotest": {"g"}}, []string{"go"}
+	all[1].Plan.Ladders, all[1].Plan.SuiteScope = map[string][]string{"pytest": {"p"}}, []string{"py"}
+	all[2].Plan.Ladders, all[2].Plan.SuiteScope = map[string][]string{"pytest": {"p"}}, []string{"py", "web"}
+	all[2].Plan.Unlike, all[2].Plan.Detectors = []string{"web", "go"}, map[string]string{"gotest": "race"}
+	r, err := Join(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range append(Split(r), r) {
+		got := triage.Plan{Ladders: p.Plan.Ladders, Detectors: p.Plan.Detectors, SuiteScope: p.Plan.SuiteScope, Unlike: p.Plan.Unlike}
+		want := triage.Plan{Ladders: map[string][]string{"gotest": {"g"}, "pytest": {"p"}}, Detectors: map[string]string{"gotest": "race"},
+			SuiteScope: []string{"py", "web"}, Unlike: []string{"go", "web"}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("shard %v:\n%s", p.Plan.Shard, diff)
+		}
+	}
+	if len(all[0].Plan.Ladders) != 1 {
+		t.Error("a shard's own plan was changed")
+	}
+}
+
 func TestTheJoinedReportIsAdjustedOverAllTests(t *testing.T) {
 	r, err := Merge(sources(t, three()...), report.Decode)
 	if err != nil {
