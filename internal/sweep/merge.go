@@ -156,7 +156,6 @@ type joined struct {
 	trials map[event]string
 	owner  map[triage.Target]string
 	at     map[triage.Target]int // place of a command's evidence
-	warned map[string]bool
 }
 
 // event is what no two trials have in common.
@@ -169,7 +168,7 @@ type event struct {
 
 func newJoined(first triage.Report) *joined {
 	j := &joined{r: first, of: first.Plan.Shard.Of, tests: first.Plan.Shard.Tests,
-		trials: map[event]string{}, owner: map[triage.Target]string{}, at: map[triage.Target]int{}, warned: map[string]bool{}}
+		trials: map[event]string{}, owner: map[triage.Target]string{}, at: map[triage.Target]int{}}
 	j.r.Plan.Shard, j.r.Plan.Parts, j.r.Plan.Stopped = triage.Shard{}, nil, ""
 	j.r.Plan.LagPlans, j.r.Plan.Sites = map[string]triage.LagPlan{}, map[string]triage.Site{}
 	j.r.Plan.Ladders, j.r.Plan.Detectors, j.r.Plan.SuiteScope, j.r.Plan.Unlike = map[string][]string{}, map[string]string{}, nil, nil
@@ -215,12 +214,7 @@ func (j *joined) add(p named) error {
 			j.r.Substrate = append(j.r.Substrate, s)
 		}
 	}
-	for _, w := range p.Warnings {
-		if !j.warned[w] {
-			j.warned[w] = true
-			j.r.Warnings = append(j.r.Warnings, w)
-		}
-	}
+	j.r.Warnings = union(j.r.Warnings, p.Warnings)
 	return nil
 }
 
@@ -277,14 +271,8 @@ func (j *joined) addPlan(p triage.Plan, failures, trials int) {
 	addNew(j.r.Plan.Detectors, p.Detectors)
 	j.r.Plan.SuiteScope = union(j.r.Plan.SuiteScope, p.SuiteScope)
 	j.r.Plan.Unlike = union(j.r.Plan.Unlike, p.Unlike)
-	for id, plan := range p.LagPlans {
-		j.r.Plan.LagPlans[id] = plan
-	}
-	for id, site := range p.Sites {
-		if _, ok := j.r.Plan.Sites[id]; !ok {
-			j.r.Plan.Sites[id] = site
-		}
-	}
+	addNew(j.r.Plan.LagPlans, p.LagPlans)
+	addNew(j.r.Plan.Sites, p.Sites)
 	if p.Created.Before(j.r.Plan.Created) {
 		j.r.Plan.Created = p.Created
 	}
