@@ -28,12 +28,18 @@ func (v *view) emptyArm(a *arm) decision {
 	return v.inconclusive(bound(text), settle, a.emptyReason())
 }
 
-func (v *view) sharedEnvironment(p pair) decision {
-	text := fmt.Sprintf("head %d/%d and base %d/%d fail alike, but not the way CI did",
-		p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
-	d := v.inconclusive(bound(text), "the services and settings that CI has", triage.ReasonEnvironment)
+// undecidable: both sides fail alike each time, which says nothing of the red in CI.
+func (v *view) undecidable(p pair, says, settle string, why ...triage.Reason) decision {
+	text := fmt.Sprintf("head %d/%d and base %d/%d fail alike%s", p.head.Red(), p.head.N(), p.base.Red(), p.base.N(), says)
+	d := v.inconclusive(bound(text), settle, why...)
 	d.verdict.Trial = p.head.firstRed(v.ref)
 	return d
+}
+
+// sharedEnvironment: not the way CI did, so something is missing here.
+func (v *view) sharedEnvironment(p pair) decision {
+	return v.undecidable(p, ", but not the way CI did",
+		"the services and settings that CI has", triage.ReasonEnvironment)
 }
 
 // reworded: head fails now and then in a way that base does not, but base fails
@@ -48,33 +54,24 @@ func (v *view) reworded(p pair) decision {
 
 // unknownRed: both sides fail alike, and CI left nothing to compare that with.
 func (v *view) unknownRed(p pair) decision {
-	text := fmt.Sprintf("head %d/%d and base %d/%d fail alike; without CI's message that is a broken base or something missing here",
-		p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
-	d := v.inconclusive(bound(text), "a CI report or log with the message", triage.ReasonNoLog)
-	d.verdict.Trial = p.head.firstRed(v.ref)
-	return d
+	return v.undecidable(p, "; without CI's message that is a broken base or something missing here",
+		"a CI report or log with the message", triage.ReasonNoLog)
 }
 
 // brokenCommand: the suite's own command fails alike on both sides and names no
 // test. main may be broken, and so may be the command: a slip in it, a tool or a
 // service that is missing. Nothing of that excuses a pull request.
 func (v *view) brokenCommand(p pair) decision {
-	text := fmt.Sprintf("head %d/%d and base %d/%d fail alike, and name no test: main is broken, or the command does not work here",
-		p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
-	d := v.inconclusive(bound(text), "a command whose output names its tests, or a report of the red run", triage.ReasonEnvironment, triage.ReasonNoTestID)
-	d.verdict.Trial = p.head.firstRed(v.ref)
-	return d
+	return v.undecidable(p, ", and name no test: main is broken, or the command does not work here",
+		"a command whose output names its tests, or a report of the red run", triage.ReasonEnvironment, triage.ReasonNoTestID)
 }
 
 // brokenUnlike: both sides fail alike, in trials that may lack what CI gives the
 // test. Main may be broken; and where what is missing is what turns both red, the
 // pull request may have broken what CI has.
 func (v *view) brokenUnlike(p pair) decision {
-	text := fmt.Sprintf("head %d/%d and base %d/%d fail alike: main is broken, or trials lack what CI's command sets or makes",
-		p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
-	d := v.inconclusive(bound(text), "the suite's command with all that it sets, or its set-up (see the warnings)", triage.ReasonUnlikeCI)
-	d.verdict.Trial = p.head.firstRed(v.ref)
-	return d
+	return v.undecidable(p, ": main is broken, or trials lack what CI's command sets or makes",
+		"the suite's command with all that it sets, or its set-up (see the warnings)", triage.ReasonUnlikeCI)
 }
 
 // notReproduced: neither alone, nor under lag, nor with the package.

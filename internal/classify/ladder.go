@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/triagebot/triagebot/internal/stats"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -262,9 +261,9 @@ func (v *view) explainedRace(plain pair) (d decision, ok bool) {
 		return decision{}, false
 	}
 	for _, rung := range v.rungs() {
-		c := v.c.Causes[rung]
-		if !noCause(c) && !v.honestDeadline(c) && v.onBaseToo(v.pair(triage.Alone, rung), plain) {
-			return v.race(rung, v.pair(triage.Alone, rung), triage.OriginBase), true
+		c, p := v.c.Causes[rung], v.pair(triage.Alone, rung)
+		if !noCause(c) && !v.honestDeadline(c) && v.onBaseToo(p, plain) {
+			return v.race(rung, p, triage.OriginBase), true
 		}
 	}
 	return decision{}, false
@@ -350,7 +349,7 @@ func (v *view) polluted(head *arm, d decision) decision {
 // fail as often alone as it does in company: the reds of a flake fall where they will.
 func (v *view) ordered(head *arm, d decision) decision {
 	alone := v.arm(triage.Arm{})
-	if d.final && stats.FisherGreater(head.Same, head.N(), alone.Same, alone.N()) > v.p.OrderLevel {
+	if d.final && !v.p.NeedsCompany(head.Same, head.N(), alone.Same, alone.N()) {
 		d.verdict.Reasons = slices.DeleteFunc(slices.Clone(d.verdict.Reasons), func(r triage.Reason) bool { return r == triage.ReasonOrder })
 	}
 	return d

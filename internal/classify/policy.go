@@ -1,5 +1,7 @@
 package classify
 
+import "github.com/triagebot/triagebot/internal/stats"
+
 // Policy has the numbers of the procedure. All rounds are one trial on head and
 // one on base.
 type Policy struct {
@@ -204,4 +206,11 @@ func (p Policy) long() Policy {
 // rejective, as Holm's method, so it falls as other tests of the check are rejected.
 func (p Policy) Threshold(family, rejected int) float64 {
 	return float64(max(1, family-rejected)) / p.Alpha
+}
+
+// NeedsCompany reports whether the reds of a test in the company of others are
+// beyond what its runs alone allow, by Fisher's exact test, one-sided: 2 of 2 against
+// 0 of 5 alone has 0.048, 1 of 1 has 0.17, 2 of 3 against 0 of 3 has 0.2.
+func (p Policy) NeedsCompany(reds, runs, redsAlone, runsAlone int) bool {
+	return stats.FisherGreater(reds, runs, redsAlone, runsAlone) <= p.OrderLevel
 }

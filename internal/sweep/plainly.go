@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/triagebot/triagebot/internal/stats"
+	"github.com/triagebot/triagebot/internal/classify"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -75,10 +75,6 @@ func (e *engine) odd(x *test) bool {
 	return n >= 2
 }
 
-// orderP is the p of Fisher's exact test, one-sided, from which on a test depends on
-// its company: 2 of 2 there against 0 of 5 alone has 0.048, 1 of 1 has 0.17.
-const orderP = 0.05
-
 func (e *engine) plainVerdict(x *test) *triage.Verdict {
 	a := x.alone()
 	green, red := x.count(false)
@@ -95,7 +91,7 @@ func (e *engine) plainVerdict(x *test) *triage.Verdict {
 			v.Bound = rateBound(red, red+green, " in its "+x.unit.Scope.String())
 			v.Bound.Text += " (" + company + ")"
 		}
-	case a.plainGreen > 0 && green == 0 && stats.FisherGreater(red, red, a.plainRed, a.plainRed+a.plainGreen) <= orderP:
+	case a.plainGreen > 0 && green == 0 && classify.DefaultPolicy().NeedsCompany(red, red, a.plainRed, a.plainRed+a.plainGreen):
 		v.Class, v.Reasons = triage.BrokenOnBase, []triage.Reason{triage.ReasonOrder}
 		v.Bound = triage.Bound{Text: "it fails " + company}
 	default:
