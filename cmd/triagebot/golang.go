@@ -49,6 +49,17 @@ func (g *goLanguage) configure(top string, su *suite) error {
 	return nil
 }
 
+// readScripts takes no command but go test's own: what another sets, single tests
+// are run without.
+func (g *goLanguage) readScripts(_, _, _ string, su *suite) []string {
+	if g.direct || len(su.Command) == 0 {
+		return nil
+	}
+	su.unlike = true
+	doubt := fmt.Sprintf("%q does not show how it runs go test", shellWords(su.Command))
+	return []string{su.notCIs([]string{doubt}, []string{"go", "test"}, "go test -tags TAG ./...")}
+}
+
 // ready tells a missing or too old Go apart from a tree that does not build.
 func (g *goLanguage) ready(ctx context.Context, s *session, su *suite) error {
 	dir := filepath.Join(s.ws.Tree(triage.Head).Dir, filepath.FromSlash(g.Dir))

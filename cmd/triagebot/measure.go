@@ -228,22 +228,22 @@ func (s *session) header(c collected) (triage.Report, error) {
 // none for more. A command that was typed in another folder than the suite's chooses
 // its tests by other paths.
 func (s *session) wholeSuites(failures []triage.Failure) []string {
-	var names []string
-	for _, f := range failures {
-		su := s.of(f.Target)
-		elsewhere := su == nil || len(su.Command) > 0 && path.Clean(s.commandBelow(su)) != path.Clean(su.dir())
-		if f.Target.Framework != gotest.Name && !f.Target.IsCommand() && !elsewhere && !slices.Contains(names, f.Target.Suite) {
-			names = append(names, f.Target.Suite)
-		}
-	}
-	return names
+	return s.suitesOf(failures, func(t triage.Target, su *suite) bool {
+		elsewhere := len(su.Command) > 0 && path.Clean(s.commandBelow(su)) != path.Clean(su.dir())
+		return t.Framework != gotest.Name && !t.IsCommand() && !elsewhere
+	})
 }
 
 // unlike names the suites of failing tests whose trials may not be run as CI runs them.
 func (s *session) unlike(failures []triage.Failure) []string {
+	return s.suitesOf(failures, func(_ triage.Target, su *suite) bool { return su.unlike })
+}
+
+// suitesOf names the suites of those failing tests for which holds says so.
+func (s *session) suitesOf(failures []triage.Failure, holds func(triage.Target, *suite) bool) []string {
 	var names []string
 	for _, f := range failures {
-		if su := s.of(f.Target); su != nil && su.unlike && !slices.Contains(names, f.Target.Suite) {
+		if su := s.of(f.Target); su != nil && holds(f.Target, su) && !slices.Contains(names, f.Target.Suite) {
 			names = append(names, f.Target.Suite)
 		}
 	}

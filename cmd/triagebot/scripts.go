@@ -145,7 +145,6 @@ func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []strin
 	}
 	s, ok := pytest.Resolve(treeFS(head), from, su.Command)
 	var doubts []string
-	unlike := false
 	if ok {
 		if err := p.adopt(s.Adapter, p.Checkout, su); err != nil {
 			s.Doubts = append(s.Doubts, err.Error())
@@ -156,13 +155,13 @@ func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []strin
 				p.base, p.baseTree = &other, base
 				doubts = append(doubts, su.sided(s.From, s.Line, other.Line))
 			}
-			unlike = len(other.Doubts) > 0
+			su.unlike = len(other.Doubts) > 0
 		}
 		if path.Base(s.From) == "tox.ini" {
 			s.Doubts = append(s.Doubts, "tox makes an environment of its own, and trials take another Python")
 		}
 	}
-	su.unlike = unlike || len(s.Doubts) > 0
+	su.unlike = su.unlike || len(s.Doubts) > 0
 	if len(s.Doubts) > 0 {
 		doubts = append(doubts, su.notCIs(s.Doubts, slices.Concat(p.Env, p.plain()), ".venv/bin/pytest -c FILE"))
 	}
@@ -172,17 +171,6 @@ func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []strin
 // sided warns of a script that is not the same on both sides.
 func (su *suite) sided(script, onHead, onBase string) string {
 	return fmt.Sprintf("suite %s: %s differs between head and base, and the trials of each side are run as its own says: %s on head, %s on base", su.Name, script, onHead, onBase)
-}
-
-// readScripts takes no command but go test's own: what another sets, single tests
-// are run without.
-func (g *goLanguage) readScripts(_, _, _ string, su *suite) []string {
-	if g.direct || len(su.Command) == 0 {
-		return nil
-	}
-	su.unlike = true
-	doubt := fmt.Sprintf("%q does not show how it runs go test", shellWords(su.Command))
-	return []string{su.notCIs([]string{doubt}, []string{"go", "test"}, "go test -tags TAG ./...")}
 }
 
 // notCIs warns that the command of the trials may not be CI's, and shows how to give that.
