@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,7 +170,7 @@ func (w *Workspace) moduleHomes(ctx context.Context, tree, dir string) ([]string
 		seen[at] = true
 		home := filepath.Join(filepath.FromSlash(at), modulesName)
 		place := filepath.Join(tree, filepath.FromSlash(at))
-		if st, err := os.Stat(filepath.Join(w.top, home)); err != nil || !st.IsDir() {
+		if !holdsModules(filepath.Join(w.top, home)) {
 			continue
 		}
 		if real, err := filepath.EvalSymlinks(place); err != nil || real != place {
@@ -178,4 +179,13 @@ func (w *Workspace) moduleHomes(ctx context.Context, tree, dir string) ([]string
 		homes = append(homes, home)
 	}
 	return homes, nil
+}
+
+// holdsModules tells whether a node_modules has something besides caches, which
+// tools make there even where nothing is installed, as with yarn's Plug'n'Play.
+func holdsModules(home string) bool {
+	entries, err := os.ReadDir(home)
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return !slices.Contains(moduleCaches, e.Name())
+	})
 }

@@ -60,7 +60,7 @@ func jsProjects(root, dir string) []jsProject {
 	for at := path.Clean("./" + dir); ; at = path.Dir(at) {
 		m, err := readManifest(root, at)
 		switch lock := lockIn(root, at); {
-		case errors.Is(err, os.ErrNotExist), err == nil && !m.asks():
+		case errors.Is(err, os.ErrNotExist), err == nil && !m.asks() && !isPnpmWorkspace(root, at):
 		case lock != "": // with a manifest that cannot be read too: its package manager says why
 			found = append(found, jsProject{at, lock})
 		case err == nil:
@@ -74,6 +74,13 @@ func jsProjects(root, dir string) []jsProject {
 		return plain[:1]
 	}
 	return found
+}
+
+// isPnpmWorkspace tells whether a directory is the root of a workspace whose packages
+// are not told in its manifest, which may then ask for nothing itself.
+func isPnpmWorkspace(root, dir string) bool {
+	_, err := os.Stat(filepath.Join(root, filepath.FromSlash(dir), "pnpm-workspace.yaml"))
+	return err == nil
 }
 
 // lockIn is the name of the lock file in a directory, empty for none.

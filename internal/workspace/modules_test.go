@@ -172,6 +172,22 @@ func TestCheckoutWithoutModulesIsInstalled(t *testing.T) {
 	}
 }
 
+// Yarn's Plug'n'Play makes none, but vitest a directory for its cache in it.
+func TestACacheAloneIsNoInstalledPackage(t *testing.T) {
+	r := webRepo(t, "package-lock.json")
+	modules := filepath.Join(r.dir, "node_modules")
+	if err := errors.Join(os.RemoveAll(modules), os.MkdirAll(filepath.Join(modules, ".vite"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	manager(t, "npm", "mkdir -p node_modules/left")
+	w := r.openModules("")
+	for _, s := range []triage.Side{triage.Head, triage.Base} {
+		if _, err := os.Stat(filepath.Join(w.Tree(s).Dir, "node_modules/left")); err != nil || w.Tree(s).Unbuildable != "" {
+			t.Errorf("%s: %v %+v", s, err, w.Tree(s))
+		}
+	}
+}
+
 func TestProjectWithoutPackagesNeedsNothing(t *testing.T) {
 	r := newRepo(t, filepath.Join(t.TempDir(), "repo"))
 	r.write("package.json", `{"scripts": {"test": "node --test"}}`)
@@ -297,6 +313,7 @@ func TestProjectsOfADirectory(t *testing.T) {
 	}{
 		"root":                     {map[string]string{"package.json": asks, "yarn.lock": ""}, "", []jsProject{{".", "yarn.lock"}}},
 		"package of a workspace":   {map[string]string{"package.json": asks, "pnpm-lock.yaml": "", "a/package.json": asks}, "a", []jsProject{{".", "pnpm-lock.yaml"}}},
+		"workspace of pnpm":        {map[string]string{"package.json": none, "pnpm-lock.yaml": "", "pnpm-workspace.yaml": "packages: [a]", "a/package.json": asks}, "a", []jsProject{{".", "pnpm-lock.yaml"}}},
 		"two locks on the way":     {map[string]string{"package.json": asks, "yarn.lock": "", "a/package.json": asks, "a/package-lock.json": ""}, "a", []jsProject{{"a", "package-lock.json"}, {".", "yarn.lock"}}},
 		"the old lock file stayed": {map[string]string{"package.json": asks, "pnpm-lock.yaml": "", "package-lock.json": ""}, "", []jsProject{{".", "pnpm-lock.yaml"}}},
 		"no lock":                  {map[string]string{"package.json": asks, "a/package.json": asks}, "a", []jsProject{{"a", ""}}},
