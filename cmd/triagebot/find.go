@@ -60,8 +60,11 @@ func (s *session) findAll(ctx context.Context, f *measureFlags, c *collected, p 
 		return nil
 	}
 	c.source = "run"
-	for _, su := range s.suites {
-		if len(s.suites) == 1 {
+	for i, su := range s.suites {
+		if su.typed && i > 0 {
+			break // one command runs them all
+		}
+		if len(s.suites) == 1 || su.typed {
 			p.Say("running the suite on head")
 		} else {
 			p.Say("running the suite %s on head", su.Name)
@@ -257,7 +260,14 @@ func (s *session) runCommand(ctx context.Context, su *suite, c suiteCommand) ([]
 
 // readSuite reads the report that the command left, else what it printed.
 func (s *session) readSuite(su *suite, c suiteCommand, end triage.End, spool *os.File) ([]triage.Failure, error) {
-	in, err := reading(s.ws.Tree(triage.Head).Dir, []config.Suite{su.Suite})
+	of := []config.Suite{su.Suite}
+	if su.typed {
+		of = nil
+		for _, other := range s.suites {
+			of = append(of, other.Suite)
+		}
+	}
+	in, err := reading(s.ws.Tree(triage.Head).Dir, of)
 	if err != nil {
 		return nil, err
 	}

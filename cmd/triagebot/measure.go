@@ -209,6 +209,7 @@ func (s *session) header(c collected) (triage.Report, error) {
 	if err := s.addLadders(&plan, c.failures); err != nil {
 		return triage.Report{}, err
 	}
+	s.apart(c.failures)
 	plan.SuiteScope, plan.Unlike = s.wholeSuites(c.failures), s.unlike(c.failures)
 	return triage.Report{
 		Schema: triage.Schema,

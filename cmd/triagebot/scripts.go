@@ -205,6 +205,31 @@ func (j *scriptLanguage) example() string {
 	return "npx " + j.dialect.name + " --config FILE"
 }
 
+// apart notes which failing tests lie in a package whose own script runs them in
+// another way than the trials of their suite, which CI may have used: the root of
+// a workspace has a configuration, and so its packages that have none are its.
+func (s *session) apart(failures []triage.Failure) {
+	for _, f := range failures {
+		su := s.of(f.Target)
+		j, ok := su.lang.(*scriptLanguage)
+		if !ok || len(su.Command) > 0 {
+			continue
+		}
+		for _, side := range []triage.Side{triage.Head, triage.Base} {
+			script := j.dialect.runner.Apart(treeFS(s.ws.Tree(side).Dir), j.run, su.dir(), f.Target.Package)
+			if script == "" {
+				continue
+			}
+			su.unlike = true
+			warning := su.notCIs([]string{script + " runs its tests in another way"}, j.with(j.run.Told(j.project.Env)), j.example())
+			if !slices.Contains(s.warnings, warning) {
+				s.warnings = append(s.warnings, warning)
+			}
+			break
+		}
+	}
+}
+
 // sided runs the trials of base by an adapter of its own.
 type sided struct {
 	head, base rerun.Adapter

@@ -99,6 +99,43 @@ check:
 	}
 }
 
+func TestACommandForManyPackagesIsOfTheirSuites(t *testing.T) {
+	t.Parallel()
+	const root = `-- package.json --
+{"workspaces":["apps/*"],"scripts":{"test":"npm test --workspaces"},"devDependencies":{"mocha":"*"}}
+-- apps/web/package.json --
+{"name":"web","scripts":{"test":"STRICT=1 mocha"}}
+-- apps/api/package.json --
+{"name":"api","scripts":{"test":"mocha"}}
+`
+	const twoKinds = root + `-- apps/site/package.json --
+{"name":"site","scripts":{"test":"vitest"},"devDependencies":{"vitest":"*"}}
+`
+	for name, c := range map[string]struct{ tree, command, from, want string }{
+		"one framework":         {root, "npm test", "", "mocha:apps/api mocha:apps/web"},
+		"by a program":          {root, "npx turbo run test", "", "mocha:apps/api mocha:apps/web"},
+		"by a script of shell":  {root, "sh ci.sh", "", "mocha:apps/api mocha:apps/web"},
+		"two frameworks":        {twoKinds, "npm test", "", "mocha:apps/api vitest:apps/site mocha:apps/web"},
+		"of one package":        {twoKinds, "npm test -w site", "", "vitest"},
+		"typed in a package":    {twoKinds, "sh ci.sh", "apps/web", "mocha"},
+		"the framework itself":  {root, "npx mocha", "", "mocha"},
+		"what runs Go as well":  {root + "-- go.mod --\nmodule m\n", "sh ci.sh", "", "go"},
+		"a word that names one": {twoKinds, "sh ci.sh vitest", "", "vitest:apps/site"},
+	} {
+		got, err := chosen(nil, strings.Fields(c.command), unpacked(t, c.tree), c.from, "")
+		var names []string
+		for _, su := range got {
+			names = append(names, su.Name)
+			if strings.Join(su.Command, " ") != c.command {
+				t.Errorf("%s: %s has the command %q", name, su.Name, su.Command)
+			}
+		}
+		if strings.Join(names, " ") != c.want || err != nil {
+			t.Errorf("%s: %q, %v, want %s", name, names, err, c.want)
+		}
+	}
+}
+
 func TestTrialsOfPytestRunWhatAMakefileSays(t *testing.T) {
 	for _, name := range pythonVariables {
 		t.Setenv(name, "")

@@ -72,8 +72,7 @@ func choose(configured []config.Suite, found []framework.Suite, command []string
 	switch {
 	case len(all) > 0:
 	case len(command) > 0:
-		f := frameworkOf(command, prefix, found)
-		all = []config.Suite{{Name: suiteName(f), Framework: f, Dir: below(f, prefix, found)}}
+		all = typedSuites(command, prefix, found)
 	default:
 		all = detected(found)
 	}
@@ -81,11 +80,43 @@ func choose(configured []config.Suite, found []framework.Suite, command []string
 	if err != nil {
 		return nil, err
 	}
-	if len(command) > 0 {
+	if len(command) > 0 && len(configured) > 0 {
 		all = all[:1]
-		all[0].Command = command
+	}
+	for i := range all {
+		if len(command) > 0 {
+			all[i].Command = command
+		}
 	}
 	return all, nil
+}
+
+// typedSuites are those of a command that does not show where it runs which
+// framework: those that are found where it was typed and below, for a script that
+// runs those of many packages gives each its own options and variables. A command
+// that names Go or pytest runs them where it was typed, and so may one of a
+// project that has Go.
+func typedSuites(command []string, prefix string, found []framework.Suite) []config.Suite {
+	f, word := frameworkOf(command, prefix, found), namedBy(command)
+	hasGo := slices.ContainsFunc(found, func(s framework.Suite) bool { return s.Framework == gotest.Name })
+	open := word == "" && !hasGo
+	inside := slices.DeleteFunc(slices.Clone(found), func(s framework.Suite) bool {
+		return !open && s.Framework != f || !lies(s.Dir, prefix)
+	})
+	if _, script := dialects[f]; len(inside) == 0 || !open && !script {
+		return []config.Suite{{Name: suiteName(f), Framework: f, Dir: below(f, prefix, found)}}
+	}
+	all := detected(inside)
+	if len(all) == 1 && path.Clean(all[0].Dir) == path.Clean(prefix) {
+		all[0].Name = suiteName(f)
+	}
+	return all
+}
+
+// lies tells that a suite's directory is one or below it.
+func lies(dir, in string) bool {
+	in = path.Clean(in)
+	return in == "." || dir == in || strings.HasPrefix(dir, in+"/")
 }
 
 // below is the directory of a command's suite: where it was typed, for what is
@@ -174,10 +205,8 @@ var words = []struct{ word, framework string }{
 // found in its directory, else by what is found at all: a command in the root of a
 // workspace runs the tests of its packages.
 func frameworkOf(command []string, dir string, found []framework.Suite) string {
-	for _, w := range words {
-		if slices.ContainsFunc(command, func(c string) bool { return path.Base(filepath.ToSlash(c)) == w.word }) {
-			return w.framework
-		}
+	if f := namedBy(command); f != "" {
+		return f
 	}
 	for _, s := range found {
 		if s.Dir == path.Clean(dir) || s.Dir == "." && dir == "" {
@@ -188,6 +217,16 @@ func frameworkOf(command []string, dir string, found []framework.Suite) string {
 		return found[0].Framework
 	}
 	return gotest.Name
+}
+
+// namedBy is the framework that a word of a command names, empty for none.
+func namedBy(command []string) string {
+	for _, w := range words {
+		if slices.ContainsFunc(command, func(c string) bool { return path.Base(filepath.ToSlash(c)) == w.word }) {
+			return w.framework
+		}
+	}
+	return ""
 }
 
 // reading is what reports are read with, for a checkout and its suites.

@@ -10,16 +10,6 @@ import (
 	"github.com/triagebot/triagebot/internal/framework/shell"
 )
 
-// spreaders run the scripts of a workspace's packages, each of which is a suite
-// with a script of its own.
-var spreaders = []string{"turbo", "nx", "lerna", "wireit", "rush", "moon", "lage"}
-
-func spreads(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains(spreaders, path.Base(w)) || slices.Contains([]string{"-r", "--recursive", "-ws", "--workspaces", "--filter", "-F", "workspaces"}, w)
-	})
-}
-
 // quiet are programs of JavaScript projects that name others and do not run them.
 var quiet = []string{"eslint", "rimraf", "prettier", "wait-on", "xo", "standard"}
 
@@ -35,10 +25,13 @@ func (w *walker) command(words []string, at place) (Run, bool) {
 		if len(words) == 0 {
 			return Run{}, false
 		}
-		w.spread = w.spread || spreads(words)
 		program := strings.TrimSuffix(path.Base(strings.ReplaceAll(words[0], `\`, "/")), ".cmd")
 		if !w.r.node() && w.r.names(words[0]) {
 			return w.hit(words, words[1:], at), true
+		}
+		if slices.Contains(spreaders, program) {
+			w.many = append(w.many, many{words[1:], at, false})
+			return Run{}, false
 		}
 		switch program {
 		case "cross-env", "cross-env-shell", "env", "time", "exec", "command", "nohup", "npx", "bunx", "pnpx":
@@ -151,6 +144,7 @@ var subcommands = []string{"run", "run-script", "exec", "x", "dlx", "workspace"}
 // takes options up to "--"; the others hand on all that follows the name.
 func (w *walker) split(manager string, words []string, at *place) call {
 	c := call{here: true}
+	chosen := ""
 	for i := 0; i < len(words); i++ {
 		o, value, attached := strings.Cut(words[i], "=")
 		next := func() string {
@@ -172,7 +166,8 @@ func (w *walker) split(manager string, words []string, at *place) call {
 				continue
 			}
 			dir, ok := w.member(next())
-			at.dir, c.here = dir, c.here && ok
+			c.here = c.here && ok && (chosen == "" || dir == chosen)
+			at.dir, chosen = dir, dir
 		case o == "-r" || o == "--recursive" || o == "-ws" || o == "--workspaces":
 			c.here = false
 		case strings.HasPrefix(words[i], "-"):
@@ -204,8 +199,13 @@ func (w *walker) manager(manager string, words []string, at place) (Run, bool) {
 	if i := slices.Index(words, "--"); manager == "npm" && i > 0 && (words[0] == "exec" || words[0] == "x") {
 		return w.command(words[i+1:], at)
 	}
+	from := at
 	c := w.split(manager, words, &at)
-	if !c.here || len(c.words) == 0 {
+	if !c.here || len(c.words) > 0 && c.words[0] == "workspaces" {
+		w.many = append(w.many, many{words, from, manager != "npm"})
+		return Run{}, false
+	}
+	if len(c.words) == 0 {
 		return Run{}, false
 	}
 	first := c.words[0]
@@ -261,10 +261,7 @@ func (w *walker) member(name string) (dir string, ok bool) {
 		return "", false
 	}
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
-	if w.packages == nil {
-		w.packages = members(w.root)
-	}
-	for _, dir := range w.packages {
+	for _, dir := range w.members() {
 		m := w.manifest(dir)
 		if dir == name || m.Name == name {
 			return dir, true

@@ -33,8 +33,8 @@ type Run struct {
 	Before []string
 	// Doubts say what of it trials cannot repeat.
 	Doubts []string
-	// Several is set when it runs the framework in other directories too.
-	Several bool
+	// Also are further runs of the same command, in other directories.
+	Also []Run
 }
 
 // Same tells that two runs give trials the same command.
@@ -102,9 +102,8 @@ type walker struct {
 	root   fs.FS
 	nested int
 	visits int
-	// spread is set once a command was met that runs the scripts of many packages.
-	spread bool
-	// read are the manifests by directory, packages the workspace's.
+	// many are the commands that were met that run a script in many packages.
+	many     []many // read are the manifests by directory, packages the workspace's.
 	read     map[string]manifest
 	packages []string
 }
@@ -131,39 +130,57 @@ type place struct {
 }
 
 // Resolve reads how the tests of a directory are run: by the command, which is
-// started in from, where that leads to the framework; else by the directory's own
-// scripts, "test" first. ok is false when neither does; Doubts then say so, unless
-// there is nothing to read.
+// started in from, where that leads to the framework in this directory, or to a
+// script of it; else by the directory's own scripts, "test" first. ok is false when
+// neither does; Doubts then say so, unless there is nothing to read.
 func (r Runner) Resolve(root fs.FS, dir, from string, command []string) (run Run, ok bool) {
 	w := walker{r: r, root: root}
 	dir = path.Clean("./" + dir)
-	var by Run
-	if len(command) > 0 {
-		if by, ok = w.command(command, place{dir: path.Clean("./" + from)}); ok && !by.Several && (by.Dir == inDir(dir) || by.Script == "" && by.Dir == inDir(path.Clean("./"+from))) {
-			return by, true
-		}
+	if len(command) == 0 {
+		return w.scripts(dir)
 	}
-	led, spread := ok, w.spread
+	by, led := w.command(command, place{dir: path.Clean("./" + from)})
+	if led && len(by.Also) == 0 && by.Script == "" && by.Dir == inDir(path.Clean("./"+from)) && len(w.many) == 0 {
+		return by, true // the framework itself, told by its paths what to run
+	}
+	if led {
+		run, ok = by.in(inDir(dir))
+	}
+	if own, hit := w.inMany(dir); hit {
+		run, ok = w.also(run, ok, own, true)
+	}
+	if ok {
+		return run, true
+	}
+	line := strings.Join(command, " ")
 	run, ok = w.scripts(dir)
 	switch {
-	case led && !by.Several: // what it says is for another directory
-		run.Doubts = append(run.Doubts, fmt.Sprintf("%q runs %s in %q", strings.Join(command, " "), r.word(), path.Join(".", by.Dir)))
-	case led, len(command) == 0:
-	case spread: // the directory's own script among them
+	case led: // what it says is for other directories
+		run.Doubts = append(run.Doubts, fmt.Sprintf("%q runs %s in %q", line, r.word(), path.Join(".", by.Dir)))
 	case run.Script == "":
-		line := strings.Join(command, " ")
 		run.Line, run.Doubts = line, []string{fmt.Sprintf("%q does not show how it runs %s", line, r.word())}
 	case len(run.Doubts) == 0: // some script of the directory's, and not the one that CI ran
-		run.Doubts = []string{fmt.Sprintf("%q does not show how it runs %s, and %s stands in for it", strings.Join(command, " "), r.word(), run.Script)}
+		run.Doubts = []string{fmt.Sprintf("%q does not show how it runs %s, and %s stands in for it", line, r.word(), run.Script)}
 	}
 	return run, ok
+}
+
+// in is what a command runs in one directory.
+func (r Run) in(dir string) (Run, bool) {
+	for _, run := range append([]Run{r}, r.Also...) {
+		if run.Dir == dir {
+			return run, true
+		}
+	}
+	return Run{}, false
 }
 
 // Called is where a command runs the framework, if it does in one directory of the
 // tree.
 func (r Runner) Called(root fs.FS, from string, command []string) (dir string, ok bool) {
-	run, ok := (&walker{r: r, root: root}).command(command, place{dir: path.Clean("./" + from)})
-	return run.Dir, ok && !run.Several && fs.ValidPath(path.Join(".", run.Dir))
+	w := walker{r: r, root: root}
+	run, ok := w.command(command, place{dir: path.Clean("./" + from)})
+	return run.Dir, ok && len(run.Also) == 0 && fs.ValidPath(path.Join(".", run.Dir)) && !w.spreads()
 }
 
 // word is the framework as a person calls it.
@@ -182,8 +199,12 @@ func (w *walker) scripts(dir string) (Run, bool) {
 	found := 0
 	for _, name := range candidates(m.Scripts) {
 		run, ok := w.named(name, nil, place{dir: dir})
+		here, mine := run.in(inDir(dir))
+		if ok && mine {
+			run = here
+		}
 		switch {
-		case ok && run.Dir != inDir(dir):
+		case ok && !mine:
 			away = run
 		case ok && found == 0:
 			best, found = run, 1
@@ -297,7 +318,7 @@ func (w *walker) steps(steps []shell.Step, at place) (found Run, ok bool) {
 		}
 		here.dir = path.Join(at.dir, s.Dir)
 		run, hit := w.command(s.Words, here)
-		if hit && !ok {
+		if hit {
 			run.Before = append(w.builds(steps[:i]), run.Before...)
 		}
 		found, ok = w.also(found, ok, run, hit)
@@ -305,7 +326,7 @@ func (w *walker) steps(steps []shell.Step, at place) (found Run, ok bool) {
 	return found, ok
 }
 
-// also adds a further run to what was found: the first counts.
+// also adds a further run to what was found: the first in a directory counts.
 func (w *walker) also(found Run, ok bool, run Run, hit bool) (Run, bool) {
 	switch {
 	case !hit:
@@ -313,9 +334,20 @@ func (w *walker) also(found Run, ok bool, run Run, hit bool) (Run, bool) {
 	case !ok:
 		return run, true
 	}
-	found.Several = found.Several || run.Several || run.Dir != found.Dir
-	if !run.alike(found) && !slices.Contains(found.Doubts, w.twice()) {
-		found.Doubts = append(found.Doubts, w.twice())
+	for _, o := range append([]Run{run}, run.Also...) {
+		o.Also = nil
+		same := &found
+		if o.Dir != found.Dir {
+			i := slices.IndexFunc(found.Also, func(r Run) bool { return r.Dir == o.Dir })
+			if i < 0 {
+				found.Also = append(slices.Clone(found.Also), o)
+				continue
+			}
+			same = &found.Also[i]
+		}
+		if !o.alike(*same) && !slices.Contains(same.Doubts, w.twice()) {
+			same.Doubts = append(slices.Clone(same.Doubts), w.twice())
+		}
 	}
 	return found, true
 }
