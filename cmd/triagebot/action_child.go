@@ -143,6 +143,10 @@ func (c *child) environment(environ []string, passEnv string) ([]string, error) 
 		}
 	}
 	env := proc.CleanEnv(environ, append(slices.Clone(cfg.PassEnv), workspace.LockVar)...)
+	env = append(env, keptVar+"="+strings.Join(keptHere(environ, env), " "))
+	if file := workflowFile(environ); file != "" {
+		env = append(env, workflowVar+"="+file)
+	}
 	if c.acc == nil {
 		return env, nil
 	}
@@ -151,6 +155,20 @@ func (c *child) environment(environ []string, passEnv string) ([]string, error) 
 		return slices.Contains(ownPlaces, name) && !slices.Contains(cfg.PassEnv, name)
 	})
 	return append(env, "HOME="+filepath.Join(c.scratch, childHome), "TMPDIR="+filepath.Join(c.scratch, childTmp), "USER="+testUser, "LOGNAME="+testUser), nil
+}
+
+// workflowFile is the path of the workflow that runs us, below its repository's
+// root, as GITHUB_WORKFLOW_REF ("owner/name/PATH@REF") has it; empty for none.
+func workflowFile(environ []string) string {
+	for _, kv := range environ {
+		if ref, ok := strings.CutPrefix(kv, "GITHUB_WORKFLOW_REF="); ok {
+			file, _, _ := strings.Cut(ref, "@")
+			if parts := strings.SplitN(file, "/", 3); len(parts) == 3 {
+				return parts[2]
+			}
+		}
+	}
+	return ""
 }
 
 // close removes what was made, and opens again what was shut. That comes last,

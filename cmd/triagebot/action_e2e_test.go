@@ -71,6 +71,28 @@ func TestActionRunsTheCommandAndIsSilentOnGreen(t *testing.T) {
 
 // A fork's token only reads: summary and artifact here, and the comment from the
 // privileged half, which takes the pull request from the API.
+// The tests of the job had a variable that those of the measuring half have not.
+func TestActionExcusesNobodyForWantOfAVariable(t *testing.T) {
+	l := newLab(t, "testdata/script/kept.txtar")
+	l.sh("cp ci.jsonl repo/ci.jsonl")
+	for name, c := range map[string]struct {
+		vars          []string
+		verdict, says string
+	}{
+		"set for the job":      {[]string{"STRICT_PRICES=1"}, "verdict=inconclusive", "--pass-env STRICT_PRICES"},
+		"set for another step": {[]string{"GITHUB_WORKFLOW_REF=acme/widgets/.github/workflows/ci.yml@refs/pull/7/merge"}, "verdict=inconclusive", "a step of .github/workflows/ci.yml sets"},
+		"given to the tests":   {[]string{"STRICT_PRICES=1", "INPUT_PASS-ENV=STRICT_PRICES"}, "verdict=yours", "likely-regression"},
+		"unknown to all":       {nil, "verdict=not-yours", "broken-on-base"},
+	} {
+		l.act(append(c.vars, "INPUT_REPORTS=ci.jsonl")...).want(exitOK, c.verdict)
+		report, err := os.ReadFile(filepath.Join(l.repo, defaultOut, "report.json"))
+		must(t, err)
+		if !strings.Contains(string(report), c.says) {
+			t.Errorf("%s: the report does not say %q", name, c.says)
+		}
+	}
+}
+
 func TestActionOnAForkMeasuresAndPublishesInTwoHalves(t *testing.T) {
 	l := newLab(t, appArchive)
 	l.fork()

@@ -28,6 +28,8 @@ type goLanguage struct {
 
 func (g *goLanguage) adapter() rerun.Adapter { return g.Adapter }
 
+func (g *goLanguage) sets() []string { return g.Env }
+
 func (g *goLanguage) engine(s *session, su *suite) rerun.Engine {
 	return goEngine{flags: g.Flags, env: s.before(su, g.Env...)}
 }

@@ -25,6 +25,9 @@ type language interface {
 	// tool apart from a tree on which nothing runs.
 	ready(ctx context.Context, s *session, su *suite) error
 	adapter() rerun.Adapter
+	// sets are the variables that the suite's command or script gives head's trials,
+	// as KEY=VALUE.
+	sets() []string
 	engine(s *session, su *suite) rerun.Engine
 	// command is how the whole suite is run on head, to find what is red.
 	command(ctx context.Context, s *session, su *suite) ([]suiteCommand, error)

@@ -120,6 +120,10 @@ func newRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report, c
 	}
 	sess.addReach(ctx, c.failures)
 	sess.addPast(past, &c)
+	sess.apart(c.failures)
+	if err := sess.noteKept(ctx, c.failures); err != nil {
+		return none, noCfg, err
+	}
 	header, err := sess.header(c)
 	if err != nil {
 		return none, noCfg, err
@@ -209,7 +213,6 @@ func (s *session) header(c collected) (triage.Report, error) {
 	if err := s.addLadders(&plan, c.failures); err != nil {
 		return triage.Report{}, err
 	}
-	s.apart(c.failures)
 	plan.SuiteScope, plan.Unlike = s.wholeSuites(c.failures), s.unlike(c.failures)
 	return triage.Report{
 		Schema: triage.Schema,

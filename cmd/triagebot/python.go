@@ -38,6 +38,8 @@ func (p *pythonLanguage) adapter() rerun.Adapter {
 	return bySide(p.Adapter, own, p.baseTree)
 }
 
+func (p *pythonLanguage) sets() []string { return p.Env }
+
 func (p *pythonLanguage) engine(*session, *suite) rerun.Engine {
 	return runtimeEngine(func(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
 		return pylag.Engine{}.Instrument(ctx, exec, tree, pkg, pkgDir, out)

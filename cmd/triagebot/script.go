@@ -63,6 +63,8 @@ func (j *scriptLanguage) adapter() rerun.Adapter {
 	return bySide(head, j.dialect.adapter(*j.base), j.baseTree)
 }
 
+func (j *scriptLanguage) sets() []string { return j.project.Env }
+
 func (j *scriptLanguage) engine(*session, *suite) rerun.Engine {
 	return runtimeEngine(func(ctx context.Context, exec triage.Exec, tree, pkg, pkgDir, out string) (rerun.Instrumentation, error) {
 		return nodelag.Engine{}.Instrument(ctx, exec, tree, pkg, pkgDir, out)

@@ -17,17 +17,11 @@ const leastName = 5
 // are named in the output of a red trial: then both sides may fail for want of
 // them and of nothing else.
 func withheld(environ, passed []string, trials []triage.Trial) []string {
-	var names []string
-	for _, kv := range environ {
-		name, _, _ := strings.Cut(kv, "=")
-		hidden := len(name) >= leastName && !slices.ContainsFunc(passed, func(p string) bool { return strings.HasPrefix(p, name+"=") })
-		if hidden && slices.ContainsFunc(trials, func(t triage.Trial) bool { return speaksOf(t, name) }) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
 	var out []string
-	for _, n := range slices.Compact(names) {
+	for _, n := range keptHere(environ, passed) {
+		if len(n) < leastName || !slices.ContainsFunc(trials, func(t triage.Trial) bool { return speaksOf(t, n) }) {
+			continue
+		}
 		out = append(out, fmt.Sprintf("a red run speaks of %s, which is set here and kept from tests: give it to them with --pass-env %s", n, n))
 	}
 	return out
@@ -38,10 +32,7 @@ func speaksOf(t triage.Trial, name string) bool {
 	if !t.Outcome.Red() {
 		return false
 	}
-	word := func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}
-	return slices.Contains(strings.FieldsFunc(t.Output, word), name)
+	return slices.Contains(strings.FieldsFunc(t.Output, notOfName), name)
 }
 
 // circumstances warns of what on this machine may have made trials red.

@@ -71,6 +71,10 @@ func denied(upper string) bool {
 	return hasPrefix(upper, deniedPrefixes) || Secret(upper)
 }
 
+// Denied reports whether a variable belongs to the CI runner or is named like a
+// secret: a test gets it only when it is asked for by its whole name.
+func Denied(name string) bool { return denied(strings.ToUpper(name)) }
+
 // Secret reports whether a variable is named like a secret: its value must not
 // be shown.
 func Secret(name string) bool {

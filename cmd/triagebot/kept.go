@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/triagebot/triagebot/internal/framework/gotest"
+	"github.com/triagebot/triagebot/internal/framework/pytest"
+	"github.com/triagebot/triagebot/internal/proc"
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// The action tells its measuring half, whose environment is clean, the names of the
+// variables that it has itself, with spaces between them, and the workflow file
+// that it runs in.
+const (
+	keptVar     = "TRIAGEBOT_KEPT"
+	workflowVar = "TRIAGEBOT_WORKFLOW"
+)
+
+// notOfCI are names that every shell or container has, and no workflow sets.
+var notOfCI = []string{"_", "PWD", "OLDPWD", "SHLVL", "HOSTNAME"}
+
+// reName is a variable whose name can be looked for as it is.
+var reName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// maxWorkflow bounds what is read of a workflow file, in bytes.
+const maxWorkflow = 1 << 20
+
+// keptHere are the names of the variables that are set in an environment, or that
+// the action says are set in its own, and that were kept from the tests.
+func keptHere(environ, passed []string) []string {
+	var names []string
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+		if name == keptVar {
+			names = append(names, strings.Fields(value)...)
+		}
+	}
+	return kept(names, passed)
+}
+
+// kept are the names that are not in an environment, sorted.
+func kept(names, passed []string) []string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !reName.MatchString(name) || strings.HasPrefix(name, "TRIAGEBOT_") || strings.HasPrefix(name, "INPUT_") || slices.Contains(notOfCI, name) ||
+			slices.ContainsFunc(passed, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// workflowNames are the variables that a workflow, its jobs, and their steps that
+// run a command set.
+func workflowNames(text []byte) []string {
+	type env map[string]any
+	var w struct {
+		Env  env `yaml:"env"`
+		Jobs map[string]struct {
+			Env   env `yaml:"env"`
+			Steps []struct {
+				Env env `yaml:"env"`
+				Run any `yaml:"run"`
+			} `yaml:"steps"`
+		} `yaml:"jobs"`
+	}
+	if yaml.Unmarshal(text, &w) != nil {
+		return nil // GitHub ran it, but we cannot read it
+	}
+	all := []env{w.Env}
+	for _, job := range w.Jobs {
+		all = append(all, job.Env)
+		for _, step := range job.Steps {
+			if step.Run != nil {
+				all = append(all, step.Env)
+			}
+		}
+	}
+	var names []string
+	for _, e := range all {
+		for name := range e {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// keptByWorkflow are those of the names in the workflow file of this run that are
+// not in an environment.
+func (s *session) keptByWorkflow(passed []string) (names []string, file string) {
+	file = os.Getenv(workflowVar)
+	if !filepath.IsLocal(filepath.FromSlash(file)) {
+		return nil, ""
+	}
+	root, err := os.OpenRoot(s.ws.Tree(triage.Head).Dir)
+	if err != nil {
+		return nil, ""
+	}
+	defer root.Close()
+	st, err := root.Stat(filepath.FromSlash(file))
+	if err != nil || !st.Mode().IsRegular() || st.Size() > maxWorkflow {
+		return nil, ""
+	}
+	text, err := root.ReadFile(filepath.FromSlash(file))
+	if err != nil {
+		return nil, ""
+	}
+	return kept(workflowNames(text), passed), file
+}
+
+// noteKept finds variables that CI's run of the tests may have had and trials have
+// not, and that the project's code reads: for want of one, both sides can fail in
+// the way of a regression. What CI's own programs have, and secrets, count only
+// where the failing test's own file reads them: much code names them and is no test.
+func (s *session) noteKept(ctx context.Context, failures []triage.Failure) error {
+	for _, su := range s.suites {
+		own := ownFiles(su, failures)
+		if len(own) == 0 {
+			continue
+		}
+		passed := slices.Concat(su.env, su.lang.sets())
+		here := keptHere(os.Environ(), passed)
+		workflow, file := s.keptByWorkflow(passed)
+		names := slices.Concat(here, workflow)
+		read, err := s.reads(ctx, su, names, own)
+		if err != nil {
+			return err
+		}
+		for _, name := range read {
+			su.unlike = true
+			where, give := "is set here and kept from tests", "give it to them with --pass-env "+name
+			if !slices.Contains(here, name) {
+				where, give = "a step of "+file+" sets and tests here do not get", "set it for triagebot's step too, and give it to tests with pass-env: "+name
+			}
+			s.warnings = append(s.warnings, fmt.Sprintf("suite %s: the code reads %s, which %s: %s", su.Name, name, where, give))
+		}
+	}
+	return nil
+}
+
+// ownFiles are the files, or folders, of a suite's failing tests, as git takes them.
+func ownFiles(su *suite, failures []triage.Failure) []string {
+	var files []string
+	for _, f := range failures {
+		switch {
+		case f.Target.Suite != su.Name:
+		case su.Framework == gotest.Name && f.Location.File != "":
+			files = append(files, ":(literal)"+path.Dir(f.Location.File))
+		case su.Framework == gotest.Name || f.Target.Package == "":
+			files = append(files, ".")
+		default:
+			files = append(files, ":(literal)"+f.Target.Package)
+		}
+	}
+	return files
+}
+
+// sources are the files that a framework's tests are made of.
+func sources(framework string) []string {
+	switch framework {
+	case gotest.Name:
+		return []string{"*.go"}
+	case pytest.Name:
+		return []string{"*.py", "*.toml", "*.ini", "*.cfg"}
+	}
+	return []string{"*.js", "*.mjs", "*.cjs", "*.jsx", "*.ts", "*.mts", "*.cts", "*.tsx", "*.vue", "*.svelte"}
+}
+
+// reads are those of the names that the code of head reads as a variable: behind
+// "env.", or in quotes, or taken out of process.env.
+func (s *session) reads(ctx context.Context, su *suite, names, own []string) ([]string, error) {
+	public, private := split(names, func(name string) bool { return !proc.Denied(name) })
+	found := wordSet{seen: map[string]bool{}}
+	for _, look := range []struct{ names, files []string }{{public, sources(su.Framework)}, {private, own}} {
+		if len(look.names) == 0 {
+			continue
+		}
+		any := "(" + strings.Join(look.names, "|") + ")"
+		argv := slices.Concat([]string{
+			"git", "grep", "-o", "-h", "-I", "-E",
+			"-e", "(env\\.|[\"'`])" + any + "([^A-Za-z0-9_]|$)",
+			"-e", "\\{[^}]*[^A-Za-z0-9_]" + any + "[^A-Za-z0-9_][^}]*\\} *= *(process|import\\.meta)\\.env",
+			"--",
+		}, look.files)
+		r, err := proc.Run(ctx, proc.Spec{Dir: s.ws.Tree(triage.Head).Dir, Argv: argv, Env: su.env, Timeout: reachTimeout, Sink: &found})
+		if err != nil {
+			return nil, fmt.Errorf("looking for the variables that the code reads: %w", err)
+		}
+		if r.Exit > 1 || r.TimedOut {
+			return nil, errors.New("looking for the variables that the code reads: git grep: " + lastLine(string(r.Output)))
+		}
+	}
+	return slices.DeleteFunc(kept(names, nil), func(name string) bool { return !found.seen[name] }), nil
+}
+
+// wordSet remembers the words of what is written, each line of which ends in one
+// write or the next.
+type wordSet struct {
+	seen map[string]bool
+	rest []byte
+}
+
+// Write adds the words of whole lines.
+func (w *wordSet) Write(b []byte) (int, error) {
+	text := append(w.rest, b...)
+	end := bytes.LastIndexByte(text, '\n') + 1
+	for word := range bytes.FieldsFuncSeq(text[:end], notOfName) {
+		w.seen[string(word)] = true
+	}
+	w.rest = slices.Clone(text[end:])
+	return len(b), nil
+}
+
+// split parts names by what holds of them.
+func split(names []string, holds func(string) bool) (yes, no []string) {
+	for _, name := range names {
+		if holds(name) {
+			yes = append(yes, name)
+		} else {
+			no = append(no, name)
+		}
+	}
+	return yes, no
+}
+
+// notOfName tells that a letter is none of a variable's name.
+func notOfName(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestVariablesOfAWorkflowAreThoseOfItsCommands(t *testing.T) {
+	t.Parallel()
+	const text = `
+env: {ALL: 1}
+jobs:
+  test:
+    env:
+      JOB: ${{ matrix.x }}
+    steps:
+      - uses: actions/checkout@v5
+        env: {OF_AN_ACTION: 1}
+      - run: make test
+        env: {STEP: "1", ALL: 2}
+  lint:
+    steps: [{run: make lint, env: {LINT: 1}}]
+  called:
+    uses: ./.github/workflows/other.yml
+`
+	for text, want := range map[string]string{text: "ALL JOB LINT STEP", "": "", "jobs: [": "", "jobs: 1": "", "env: ${{ fromJSON(x) }}": ""} {
+		if got := strings.Join(workflowNames([]byte(text)), " "); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestKeptVariablesAreThoseThatTestsDoNotHave(t *testing.T) {
+	t.Parallel()
+	environ := []string{"A=1", "B=2", "PWD=/x", "TRIAGEBOT_LOCK=/l", "INPUT_LAG=off", "BASH_FUNC_x%%=()", "TRIAGEBOT_KEPT=C D A"}
+	if got, want := keptHere(environ, []string{"B=2", "AB=3"}), []string{"A", "C", "D"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestWordsAreKeptAcrossWrites(t *testing.T) {
+	t.Parallel()
+	w := wordSet{seen: map[string]bool{}}
+	for _, part := range []string{"env.ST", "RICT\n\"A", "B\")\n", "os.Getenv(\"C\")\n"} {
+		if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	for name, want := range map[string]bool{"STRICT": true, "AB": true, "C": true, "ST": false, "A": false} {
+		if w.seen[name] != want {
+			t.Errorf("%s: %v", name, w.seen[name])
+		}
+	}
+}
