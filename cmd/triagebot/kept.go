@@ -61,8 +61,12 @@ func kept(names, passed []string) []string {
 	return slices.Compact(names)
 }
 
+// reAssigned is a variable that a command of a workflow's step sets, before another
+// command or for steps to come.
+var reAssigned = regexp.MustCompile(`(?:^|[\s;&|("'])([A-Za-z_][A-Za-z0-9_]*)=`)
+
 // workflowNames are the variables that a workflow, its jobs, and their steps that
-// run a command set.
+// run a command set, in the command too.
 func workflowNames(text []byte) []string {
 	type env map[string]any
 	var w struct {
@@ -79,15 +83,19 @@ func workflowNames(text []byte) []string {
 		return nil // GitHub ran it, but we cannot read it
 	}
 	all := []env{w.Env}
+	var names []string
 	for _, job := range w.Jobs {
 		all = append(all, job.Env)
 		for _, step := range job.Steps {
-			if step.Run != nil {
-				all = append(all, step.Env)
+			if step.Run == nil {
+				continue
+			}
+			all = append(all, step.Env)
+			for _, m := range reAssigned.FindAllStringSubmatch(fmt.Sprint(step.Run), -1) {
+				names = append(names, m[1])
 			}
 		}
 	}
-	var names []string
 	for _, e := range all {
 		for name := range e {
 			names = append(names, name)

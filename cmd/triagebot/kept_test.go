@@ -17,14 +17,17 @@ jobs:
     steps:
       - uses: actions/checkout@v5
         env: {OF_AN_ACTION: 1}
-      - run: make test
+      - run: |
+          IN_LINE=1 make test --with=X
+          export EXPORTED="a b"
+          echo "LATER=1" >>"$GITHUB_ENV"
         env: {STEP: "1", ALL: 2}
   lint:
     steps: [{run: make lint, env: {LINT: 1}}]
   called:
     uses: ./.github/workflows/other.yml
 `
-	for text, want := range map[string]string{text: "ALL JOB LINT STEP", "": "", "jobs: [": "", "jobs: 1": "", "env: ${{ fromJSON(x) }}": ""} {
+	for text, want := range map[string]string{text: "ALL EXPORTED IN_LINE JOB LATER LINT STEP", "": "", "jobs: [": "", "jobs: 1": "", "env: ${{ fromJSON(x) }}": ""} {
 		if got := strings.Join(workflowNames([]byte(text)), " "); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
