@@ -82,7 +82,11 @@ func (c *child) copyFiles(input string, globs []string) ([]string, error) {
 			if len(out) == maxCopies {
 				return nil, fmt.Errorf("reading input %s: more than %d files", input, maxCopies)
 			}
-			to := c.path(fmt.Sprintf("%s-%d-%s", input, len(out), filepath.Base(path)))
+			// The folders stay: they tell which suite's report it is.
+			to := c.path(filepath.Join(fmt.Sprintf("%s-%d", input, len(out)), filepath.FromSlash(path)))
+			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+				return nil, fmt.Errorf("reading input %s: %w", input, err)
+			}
 			n, err := copyRegular(root, path, to, room)
 			if err != nil {
 				return nil, fmt.Errorf("reading input %s: %w", input, err)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/framework"
@@ -123,6 +124,12 @@ func (c *collected) readFile(flag, path string, in framework.Reading) (framework
 	if st, err := file.Stat(); err == nil && st.IsDir() {
 		return 0, fmt.Errorf("reading %s %q: it is a directory: name its files, as in %q", flag, path, filepath.Join(path, "*.xml"))
 	}
+	in.At = placeOf(path, in.Root)
+	in.Doubt = func(doubt string) {
+		if !slices.Contains(c.warnings, doubt) {
+			c.warnings = append(c.warnings, doubt)
+		}
+	}
 	var printed framework.Seeds
 	kind, fs, err := readReport(io.TeeReader(file, &printed), in, flag == "--log")
 	before := len(c.failures)
@@ -148,6 +155,18 @@ func (c *collected) readFile(flag, path string, in framework.Reading) (framework
 		return kind, fmt.Errorf("reading %s %q: %w", flag, path, err)
 	}
 	return kind, nil
+}
+
+// placeOf is the directory that a file lies in, relative to a root that it is below.
+func placeOf(file, root string) string {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return ""
+	}
+	if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
+		dir = rel
+	}
+	return strings.Trim(filepath.ToSlash(dir), "/")
 }
 
 // reason is why a file cannot be opened, with its name quoted and once.

@@ -197,6 +197,27 @@ func fileIn(dir string) func(string) bool {
 	}
 }
 
+// maxSource bounds what is read of a test's file, in bytes.
+const maxSource = 4 << 20
+
+// textIn tells whether a file below a directory has a text.
+func textIn(dir string) func(file, text string) bool {
+	return func(file, text string) bool {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return false
+		}
+		defer root.Close()
+		f, err := root.Open(filepath.FromSlash(file))
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		b, err := io.ReadAll(io.LimitReader(f, maxSource))
+		return err == nil && strings.Contains(string(b), text)
+	}
+}
+
 // runSuite runs a suite once on head and reads what is red.
 func (s *session) runSuite(ctx context.Context, su *suite) ([]triage.Failure, string, error) {
 	if err := s.ready(ctx, su); err != nil {

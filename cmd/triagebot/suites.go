@@ -231,7 +231,7 @@ func namedBy(command []string) string {
 
 // reading is what reports are read with, for a checkout and its suites.
 func reading(dir string, suites []config.Suite) (framework.Reading, error) {
-	in := framework.Reading{Root: dir, Exists: fileIn(dir)}
+	in := framework.Reading{Root: dir, Exists: fileIn(dir), Holds: textIn(dir)}
 	for _, s := range suites {
 		in.Suites = append(in.Suites, framework.Suite{Name: s.Name, Framework: s.Framework, Dir: path.Clean(s.Dir)})
 	}

@@ -30,6 +30,14 @@ type Reading struct {
 	// is in it, given its path with forward slashes; both may be left out.
 	Root   string
 	Exists func(file string) bool
+	// Holds tells whether a file of the checkout has a text, as a test's name; it
+	// may be left out.
+	Holds func(file, text string) bool
+	// At is the directory that the report lies in, with forward slashes, relative to
+	// Root where it is below that; empty when it says nothing.
+	At string
+	// Doubt is told what a report leaves open; it may be left out.
+	Doubt func(string)
 }
 
 // writes are the kinds of report whose writer may not show and that a framework
@@ -146,20 +154,28 @@ func short(framework string) string {
 
 // read reads a report of one kind of one suite.
 func (in Reading) read(r io.Reader, k Kind, s Suite) ([]triage.Failure, error) {
-	var fs []triage.Failure
-	var err error
+	of := in.of(s.Framework)
+	if s.Framework != gotest.Name && len(of) > 1 && in.Exists != nil {
+		return in.readSeveral(r, k, s, of)
+	}
+	fs, err := in.readOne(r, k, s)
+	for i := range fs {
+		if s.Framework != gotest.Name {
+			in.place(&fs[i], s)
+		}
+	}
+	return fs, err
+}
+
+// readOne reads a report whose relative paths are those of one suite.
+func (in Reading) readOne(r io.Reader, k Kind, s Suite) ([]triage.Failure, error) {
 	switch s.Framework {
 	case gotest.Name:
 		return in.readGo(r, k, s)
 	case pytest.Name:
-		fs, err = in.readPython(r, k, s)
-	default:
-		fs, err = in.readScript(r, k, s)
+		return in.readPython(r, k, s)
 	}
-	for i := range fs {
-		in.place(&fs[i], s)
-	}
-	return fs, err
+	return in.readScript(r, k, s)
 }
 
 // place finds the suite of a failure among those of one framework, which differ

@@ -1,0 +1,101 @@
+package framework
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+// anyDir stands for the directory of a report's relative paths while it is read,
+// where they can be those of several suites.
+const anyDir = "\x00"
+
+// of are the suites of a framework.
+func (in Reading) of(framework string) []Suite {
+	return slices.DeleteFunc(slices.Clone(in.Suites), func(s Suite) bool { return s.Framework != framework })
+}
+
+// readSeveral reads a report that may be of any of several suites of one framework,
+// which differ by their directories. A file that stands below more than one of them
+// by the same name is that of the suite that the report lies in, else that whose
+// file has the test's name. Where that is not one, the failure is each of theirs:
+// the wrong one does not fail, and the right one must not be lost.
+func (in Reading) readSeveral(r io.Reader, k Kind, s Suite, of []Suite) ([]triage.Failure, error) {
+	open := in
+	open.Exists = func(file string) bool {
+		rest, any := strings.CutPrefix(file, anyDir+"/")
+		return !any && in.Exists(file) || any && slices.ContainsFunc(of, func(s Suite) bool { return in.Exists(path.Join(s.Dir, rest)) })
+	}
+	fs, err := open.readOne(r, k, Suite{Name: s.Name, Framework: s.Framework, Dir: anyDir})
+	var out []triage.Failure
+	for _, f := range fs {
+		file, relative := strings.CutPrefix(f.Target.Package, anyDir+"/")
+		where := []Suite{s}
+		if relative {
+			where = in.candidates(file, f.Target.Test, s, of)
+		}
+		for _, suite := range where {
+			g := f
+			if relative {
+				g.Target.Package = path.Join(suite.Dir, file)
+			}
+			in.place(&g, suite)
+			if at, ok := strings.CutPrefix(f.Location.File, anyDir+"/"); ok {
+				g.Location.File = path.Join(suite.Dir, at)
+			}
+			out = append(out, g)
+		}
+	}
+	return out, err
+}
+
+// candidates are the suites whose directory a relative path of a report may be
+// meant from.
+func (in Reading) candidates(file, test string, first Suite, of []Suite) []Suite {
+	there := slices.DeleteFunc(slices.Clone(of), func(s Suite) bool { return !in.Exists(path.Join(s.Dir, file)) })
+	switch len(there) {
+	case 0:
+		return []Suite{first}
+	case 1:
+		return there
+	}
+	var at []Suite // the deepest that the report lies in
+	for _, s := range there {
+		if s.Dir == "." || !strings.Contains("/"+in.At+"/", "/"+s.Dir+"/") {
+			continue
+		}
+		if len(at) > 0 && len(at[0].Dir) < len(s.Dir) {
+			at = nil
+		}
+		at = append(at, s)
+	}
+	if len(at) == 1 {
+		return at
+	}
+	if holds := slices.DeleteFunc(slices.Clone(there), func(s Suite) bool { return in.Holds == nil || !in.Holds(path.Join(s.Dir, file), leaf(test)) }); len(holds) > 0 {
+		there = holds
+	}
+	if len(there) > 1 && in.Doubt != nil {
+		var names []string
+		for _, s := range there {
+			names = append(names, path.Join(s.Dir, file))
+		}
+		in.Doubt(fmt.Sprintf("the report names %s without its folder, and it may be that of any of %s: all are run; write each report into the folder of its suite", file, strings.Join(names, ", ")))
+	}
+	return there
+}
+
+// leaf is a test's own name, as its file has it.
+func leaf(test string) string {
+	for _, sep := range []string{" > ", "::"} {
+		if i := strings.LastIndex(test, sep); i >= 0 {
+			test = test[i+len(sep):]
+		}
+	}
+	name, _, _ := strings.Cut(test, "[")
+	return name
+}
