@@ -103,13 +103,39 @@ func (s *session) locate(ctx context.Context, fs []triage.Failure) ([]triage.Fai
 			out = append(out, f)
 			continue
 		}
-		found, err := s.resolve(ctx, []triage.Failure{f})
+		found, err := s.locateOne(ctx, f)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// locateOne finds the packages of one failure in its own suite, or in the others of
+// its framework: a report that names no file does not tell which of them it is of.
+func (s *session) locateOne(ctx context.Context, f triage.Failure) ([]triage.Failure, error) {
+	found, err := s.resolve(ctx, []triage.Failure{f})
+	if err == nil || ctx.Err() != nil {
+		return found, err
+	}
+	var all []triage.Failure
+	for _, su := range s.suites {
+		if su.Framework != f.Target.Framework || su.Name == f.Target.Suite {
+			continue
+		}
+		f.Target.Suite = su.Name
+		if found, other := s.resolve(ctx, []triage.Failure{f}); other == nil {
+			all = append(all, found...)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, err
 }
 
 // resolve completes failures, each by its own suite.
@@ -194,27 +220,6 @@ func (s *session) filesThere(su *suite, fs []triage.Failure) ([]triage.Failure, 
 func fileIn(dir string) func(string) bool {
 	return func(file string) bool {
 		return file != "" && !path.IsAbs(file) && isFile(filepath.Join(dir, filepath.FromSlash(file)))
-	}
-}
-
-// maxSource bounds what is read of a test's file, in bytes.
-const maxSource = 4 << 20
-
-// textIn tells whether a file below a directory has a text.
-func textIn(dir string) func(file, text string) bool {
-	return func(file, text string) bool {
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return false
-		}
-		defer root.Close()
-		f, err := root.Open(filepath.FromSlash(file))
-		if err != nil {
-			return false
-		}
-		defer f.Close()
-		b, err := io.ReadAll(io.LimitReader(f, maxSource))
-		return err == nil && strings.Contains(string(b), text)
 	}
 }
 

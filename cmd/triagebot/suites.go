@@ -10,6 +10,7 @@ import (
 	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/framework"
 	"github.com/triagebot/triagebot/internal/framework/gotest"
+	"github.com/triagebot/triagebot/internal/framework/jstest"
 	"github.com/triagebot/triagebot/internal/lag"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -231,7 +232,7 @@ func namedBy(command []string) string {
 
 // reading is what reports are read with, for a checkout and its suites.
 func reading(dir string, suites []config.Suite) (framework.Reading, error) {
-	in := framework.Reading{Root: dir, Exists: fileIn(dir), Holds: textIn(dir)}
+	in := framework.Reading{Root: dir, Exists: fileIn(dir), Holds: func(file, text string) bool { return jstest.Mentions(dir, file, text) }}
 	for _, s := range suites {
 		in.Suites = append(in.Suites, framework.Suite{Name: s.Name, Framework: s.Framework, Dir: path.Clean(s.Dir)})
 	}

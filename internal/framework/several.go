@@ -35,8 +35,13 @@ func (in Reading) readSeveral(r io.Reader, k Kind, s Suite, of []Suite) ([]triag
 	for _, f := range fs {
 		file, relative := strings.CutPrefix(f.Target.Package, anyDir+"/")
 		where := []Suite{s}
-		if relative {
+		switch {
+		case relative:
 			where = in.candidates(file, f.Target.Test, s, of)
+		case f.Target.Package == "":
+			if at, ok := in.lies(of); ok {
+				f.Target.Suite = at.Name
+			}
 		}
 		for _, suite := range where {
 			g := f
@@ -63,18 +68,8 @@ func (in Reading) candidates(file, test string, first Suite, of []Suite) []Suite
 	case 1:
 		return there
 	}
-	var at []Suite // the deepest that the report lies in
-	for _, s := range there {
-		if s.Dir == "." || !strings.Contains("/"+in.At+"/", "/"+s.Dir+"/") {
-			continue
-		}
-		if len(at) > 0 && len(at[0].Dir) < len(s.Dir) {
-			at = nil
-		}
-		at = append(at, s)
-	}
-	if len(at) == 1 {
-		return at
+	if at, ok := in.lies(there); ok {
+		return []Suite{at}
 	}
 	if holds := slices.DeleteFunc(slices.Clone(there), func(s Suite) bool { return in.Holds == nil || !in.Holds(path.Join(s.Dir, file), leaf(test)) }); len(holds) > 0 {
 		there = holds
@@ -87,6 +82,16 @@ func (in Reading) candidates(file, test string, first Suite, of []Suite) []Suite
 		in.Doubt(fmt.Sprintf("the report names %s without its folder, and it may be that of any of %s: all are run; write each report into the folder of its suite", file, strings.Join(names, ", ")))
 	}
 	return there
+}
+
+// lies is the deepest of the suites that the report lies in, unless that is the root.
+func (in Reading) lies(of []Suite) (at Suite, ok bool) {
+	for _, s := range of {
+		if s.Dir != "." && strings.Contains("/"+in.At+"/", "/"+s.Dir+"/") && len(s.Dir) > len(at.Dir) {
+			at, ok = s, true
+		}
+	}
+	return at, ok
 }
 
 // leaf is a test's own name, as its file has it.
