@@ -41,8 +41,8 @@ type Limits struct {
 const (
 	DefaultTrials  = 40
 	DefaultTrialMS = 60_000
-	// A test whose bare process takes a second or two gets the time for as many
-	// probes as any other, up to mostTrialMS.
+	// A test whose bare process takes a second or two, or comes to on a machine that
+	// becomes slower, gets the time for as many probes as any other, up to mostTrialMS.
 	mostTrialMS = 150_000
 )
 

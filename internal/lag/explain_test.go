@@ -345,6 +345,34 @@ func TestLimitsAreKept(t *testing.T) {
 	}
 }
 
+// Other work on the machine can begin while a cause is looked for.
+func TestAMachineThatBecomesSlowerEndsNoSearch(t *testing.T) {
+	p := dispatch(t)
+	p.race(window{path: []int{2, 3}, ms: 2})
+	plan, first, _ := reveal(p)
+	slow := func(factor float64) Result {
+		n := 0
+		res, err := Explain(Input{Plan: plan, Red: first, Reference: wanted, Sites: p.siteMap()}, func(pl triage.LagPlan) (triage.Trial, error) {
+			trial, err := p.run(pl)
+			if n++; n > 3 {
+				trial.DurationMS += factor
+			}
+			return trial, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	want := slow(0)
+	if got := slow(3500); got.Cause.Kind != want.Cause.Kind || got.Cause.Kind != triage.CauseRace || got.Trials < 18 {
+		t.Errorf("%+v after %d trials, want %+v after %d", got.Cause, got.Trials, want.Cause, want.Trials)
+	}
+	if got := slow(60_000); got.Cause.Kind != triage.CauseUnstable {
+		t.Errorf("a minute each: %+v after %d trials", got.Cause, got.Trials)
+	}
+}
+
 func TestSlowMachineIsNotMinimised(t *testing.T) {
 	plan := mustLadder(t, Capabilities{}, 1, "slow-machine")[0]
 	reds := 0

@@ -54,7 +54,8 @@ type session struct {
 	// reserve is the number of trials that the present step must leave.
 	reserve int
 	trials  int
-	ms      float64
+	// ms is how long they took together, bareMS without the delays.
+	ms, bareMS float64
 	// price is what a trial to come is taken to cost, in milliseconds.
 	price float64
 	// last is the newest trial; short is set once a probe was refused for the limits.
@@ -68,9 +69,6 @@ type session struct {
 func newSession(in Input, probe Probe) *session {
 	if in.Limits.Trials <= 0 {
 		in.Limits.Trials = DefaultTrials
-	}
-	if in.Limits.TrialMS <= 0 {
-		in.Limits.TrialMS = min(mostTrialMS, max(DefaultTrialMS, float64(in.Limits.Trials)*bare(in.Red)))
 	}
 	hits := in.Plan.Hits
 	if hits <= 0 {
@@ -89,7 +87,21 @@ func (s *session) room() bool {
 	if s.err != nil || s.trials+1+s.reserve > s.in.Limits.Trials {
 		return false
 	}
-	return s.ms+s.price*float64(1+s.reserve) <= s.in.Limits.TrialMS
+	return s.ms+s.price*float64(1+s.reserve) <= s.limitMS()
+}
+
+// limitMS is how long all trials may take together. Without a limit of the caller's
+// it is the time for as many as may be asked, at what the red one or those since took
+// on average: the machine may have become slower.
+func (s *session) limitMS() float64 {
+	if s.in.Limits.TrialMS > 0 {
+		return s.in.Limits.TrialMS
+	}
+	each := bare(s.in.Red)
+	if s.trials > 0 {
+		each = max(each, s.bareMS/float64(s.trials))
+	}
+	return min(mostTrialMS, max(DefaultTrialMS, float64(s.in.Limits.Trials)*each))
 }
 
 // bare is a trial's duration without its delays, in milliseconds.
@@ -122,6 +134,7 @@ func (s *session) ask(p triage.LagPlan) answer {
 	}
 	s.trials++
 	s.ms += t.DurationMS
+	s.bareMS += bare(t)
 	s.last = t
 	switch {
 	case t.SameFailure(s.in.Reference):

@@ -58,7 +58,7 @@ func (s *session) wholeStretched(set []unit) answer {
 	p := s.plan(set)
 	p.Stretch = longTimeouts(set)
 	plain := s.ms / float64(max(1, s.trials))
-	if len(set) == 1 || plain+p.Stretch.CapMS > s.in.Limits.TrialMS/stretchShare {
+	if len(set) == 1 || plain+p.Stretch.CapMS > s.limitMS()/stretchShare {
 		return neither
 	}
 	s.reserve = s.keep(reserveMinimise)
