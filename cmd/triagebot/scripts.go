@@ -143,14 +143,14 @@ func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []strin
 	if p.direct || len(su.Command) == 0 {
 		return nil
 	}
-	s, ok := pytest.Resolve(treeFS(head), from, su.Command)
+	s, ok := pytest.ResolveIn(treeFS(head), su.dir(), from, su.Command)
 	var doubts []string
 	if ok {
 		if err := p.adopt(s.Adapter, p.Checkout, su); err != nil {
 			s.Doubts = append(s.Doubts, err.Error())
 		}
 		if base != "" && base != head {
-			other, there := pytest.Resolve(treeFS(base), from, su.Command)
+			other, there := pytest.ResolveIn(treeFS(base), su.dir(), from, su.Command)
 			if there && !s.Same(other) {
 				p.base, p.baseTree = &other, base
 				doubts = append(doubts, su.sided(s.From, s.Line, other.Line))

@@ -34,18 +34,40 @@ func (s Script) alike(o Script) bool {
 }
 
 // Resolve reads a command that runs pytest through a Makefile or a tox.ini of the
-// tree, where its line stands plainly there. ok is false for any other command,
-// nox and scripts among them; Doubts then say so.
+// tree, where its line stands plainly there, in one directory. ok is false for any
+// other command, nox and scripts among them; Doubts then say so.
 func Resolve(root fs.FS, from string, argv []string) (s Script, ok bool) {
-	return resolve(root, path.Clean("./"+from), argv, maxNested)
+	all := resolve(root, path.Clean("./"+from), argv, maxNested)
+	if len(all) != 1 {
+		return unread(argv), false
+	}
+	return all[0], true
+}
+
+// ResolveIn is Resolve for the suite of a directory: of a command that runs pytest in
+// several, it is what runs there.
+func ResolveIn(root fs.FS, dir, from string, argv []string) (s Script, ok bool) {
+	all := resolve(root, path.Clean("./"+from), argv, maxNested)
+	if len(all) > 1 {
+		all = slices.DeleteFunc(all, func(s Script) bool { return path.Clean("./"+s.Dir) != path.Clean("./"+dir) })
+	}
+	if len(all) == 0 {
+		return unread(argv), false
+	}
+	return all[0], true
+}
+
+// unread is a command that is not understood.
+func unread(argv []string) Script {
+	line := strings.Join(argv, " ")
+	return Script{Line: line, Doubts: []string{fmt.Sprintf("%q does not show how it runs pytest", line)}}
 }
 
 // maxNested bounds files that run each other.
 const maxNested = 4
 
-func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
-	line := strings.Join(argv, " ")
-	none := Script{Line: line, Doubts: []string{fmt.Sprintf("%q does not show how it runs pytest", line)}}
+// resolve reads how a command runs pytest, once for each directory.
+func resolve(root fs.FS, dir string, argv []string, nested int) []Script {
 	env, argv := shell.Assignments(argv)
 	if len(argv) > 0 && argv[0] == "env" {
 		more, rest := shell.Assignments(argv[1:])
@@ -53,7 +75,7 @@ func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
 	}
 	at := slices.IndexFunc(argv, func(w string) bool { return slices.Contains([]string{"make", "gmake", "tox"}, path.Base(w)) })
 	if at < 0 || nested == 0 || !runs(argv[:at]) {
-		return none, false
+		return nil
 	}
 	var steps []shell.Step
 	file, in, from := "Makefile", dir, dir
@@ -68,15 +90,17 @@ func resolve(root fs.FS, dir string, argv []string, nested int) (Script, bool) {
 		}
 		steps = shell.Recipe(root, dir, argv[at+1:])
 	}
-	s, ok := pick(root, from, steps, nested)
-	if !ok || !fs.ValidPath(path.Join(".", s.Dir)) {
-		return none, false
+	all := pick(root, from, steps, nested)
+	for i := range all {
+		if !fs.ValidPath(path.Join(".", all[i].Dir)) {
+			return nil
+		}
+		if all[i].From == "" {
+			all[i].From = path.Join(in, file)
+		}
+		all[i].Adapter.Env = slices.Concat(env, all[i].Adapter.Env)
 	}
-	if s.From == "" {
-		s.From = path.Join(in, file)
-	}
-	s.Adapter.Env = slices.Concat(env, s.Adapter.Env)
-	return s, true
+	return all
 }
 
 // quiet are words of commands that install packages or run other languages' tests,
@@ -92,37 +116,44 @@ func runs(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(quiet, w) || shell.Passive(w) })
 }
 
-// pick is the step that runs pytest.
-func pick(root fs.FS, dir string, steps []shell.Step, nested int) (found Script, ok bool) {
+// pick are the steps that run pytest, the first in each directory.
+func pick(root fs.FS, dir string, steps []shell.Step, nested int) []Script {
+	var found []Script
 	for _, step := range steps {
-		words, doubts := known(slices.Concat(step.Env, step.Words))
-		if step.Odd != "" {
-			doubts = append(doubts, "it stands in "+step.Odd)
-		}
 		if !runs(step.Words) {
 			continue
 		}
 		in := path.Join(dir, step.Dir)
-		a, own := ParseCommand(words)
-		s := Script{Adapter: a, Line: strings.Join(words, " "), Doubts: doubts}
-		if own && in != "." {
-			s.Dir = in
+		words, doubts := known(slices.Concat(step.Env, step.Words))
+		if step.Odd != "" {
+			doubts = append(doubts, "it stands in "+step.Odd)
 		}
-		if !own {
-			s, own = resolve(root, in, words, nested-1)
+		var here []Script
+		if a, own := ParseCommand(words); own {
+			s := Script{Adapter: a, Line: strings.Join(words, " "), Doubts: doubts}
+			if in != "." {
+				s.Dir = in
+			}
+			here = []Script{s}
+		} else {
+			here = resolve(root, in, words, nested-1)
+			for i := range here {
+				if step.Odd != "" {
+					here[i].Doubts = append(here[i].Doubts, "it stands in "+step.Odd)
+				}
+			}
 		}
-		switch {
-		case !own:
-		case !ok:
-			found, ok = s, true
-		case s.Dir != found.Dir: // neither is the directory of all
-			return Script{}, false
-		case !s.alike(found):
-			found.Doubts = append(found.Doubts, "it runs pytest in more than one way, and the first is taken")
-			return found, true
+		for _, s := range here {
+			i := slices.IndexFunc(found, func(o Script) bool { return o.Dir == s.Dir })
+			switch more := "it runs pytest in more than one way, and the first is taken"; {
+			case i < 0:
+				found = append(found, s)
+			case !s.alike(found[i]) && !slices.Contains(found[i].Doubts, more):
+				found[i].Doubts = append(found[i].Doubts, more)
+			}
 		}
 	}
-	return found, ok
+	return found
 }
 
 // known leaves out the words of which a part is known to a shell, to make or to

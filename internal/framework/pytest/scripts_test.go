@@ -1,6 +1,7 @@
 package pytest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -103,6 +104,30 @@ func TestResolveReadsMakefilesAndTox(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s:\n got %s\nwant %s", command, got, want)
+		}
+	}
+}
+
+func TestACommandForSeveralFoldersIsReadForEach(t *testing.T) {
+	t.Parallel()
+	root := fstest.MapFS{"Makefile": {Data: []byte("test:\n\tcd a && A=1 pytest\n\tcd b && pytest -p no:x\n\tcd b && pytest -p no:y\none:\n\tpytest a -W error\nsome:\n\tif true; then make test; fi\n")}}
+	for command, want := range map[string]map[string]string{
+		"make test": {"a": "A=1 | ", "b": " | -p no:x (1)", "": "no", "c": "no"},
+		"make one":  {"a": " | -W error", "": " | -W error"}, // the folder is an argument
+		"make some": {"a": "A=1 |  (1)", "b": " | -p no:x (2)"},
+	} {
+		for dir, want := range want {
+			s, ok := ResolveIn(root, dir, "", strings.Fields(command))
+			got := strings.Join(s.Adapter.Env, " ") + " | " + strings.Join(s.Adapter.Args, " ")
+			if len(s.Doubts) > 0 {
+				got += fmt.Sprintf(" (%d)", len(s.Doubts))
+			}
+			if !ok {
+				got = "no"
+			}
+			if got != want {
+				t.Errorf("%s in %q: %q, want %q, doubts %q", command, dir, got, want, s.Doubts)
+			}
 		}
 	}
 }
