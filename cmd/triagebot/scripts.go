@@ -212,11 +212,11 @@ func (s *session) apart(failures []triage.Failure) {
 	for _, f := range failures {
 		su := s.of(f.Target)
 		j, ok := su.lang.(*scriptLanguage)
-		if !ok || len(su.Command) > 0 {
+		if !ok || len(su.Command) > 0 && !su.typed {
 			continue
 		}
 		for _, side := range []triage.Side{triage.Head, triage.Base} {
-			script := j.dialect.runner.Apart(treeFS(s.ws.Tree(side).Dir), j.run, su.dir(), f.Target.Package)
+			script := j.dialect.runner.Apart(treeFS(s.ws.Tree(side).Dir), j.run, su.dir(), f.Target.Package, s.ws.Prefix(), su.Command)
 			if script == "" {
 				continue
 			}

@@ -11,20 +11,14 @@ import (
 // with a script of its own.
 var spreaders = []string{"turbo", "nx", "lerna", "wireit", "rush", "moon", "lage"}
 
-// spreads tells that a script runs others in many packages.
-func spreads(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains(spreaders, path.Base(w)) || slices.Contains([]string{"-r", "--recursive", "-ws", "--workspaces", "--filter", "-F", "workspaces"}, w)
-	})
-}
-
 // many is a command that runs a script in many packages.
 type many struct {
 	words []string
 	// at is where it stands, and what came with it.
 	at place
-	// trailing is set when it hands on all words behind the script's name.
-	trailing bool
+	// trailing is set when it hands on all words behind the script's name, tasks
+	// when a script can be part of a word, as in "nx run app:test".
+	trailing, tasks bool
 }
 
 // parts are the words that may name a script, each with those that are handed on
@@ -53,11 +47,11 @@ func (w *walker) inMany(dir string) (found Run, ok bool) {
 	met := w.many // reading a script may meet more of them
 	defer func() { w.many = met }()
 	scripts := w.manifest(dir).Scripts
-	seen := map[string]bool{}
 	for _, m := range met {
 		names, extra := m.parts()
+		seen := map[string]bool{}
 		for i, word := range names {
-			name := scriptOf(word, scripts)
+			name := m.script(word, scripts)
 			if seen[name] {
 				continue
 			}
@@ -73,17 +67,38 @@ func (w *walker) inMany(dir string) (found Run, ok bool) {
 	return found, ok
 }
 
-// scriptOf is the script that a word of such a command may name: as it is, or as
-// in "nx run app:test" and "--target=test".
-func scriptOf(word string, scripts map[string]string) string {
+// script is the script that a word of the command may name.
+func (m many) script(word string, scripts map[string]string) string {
 	if _, ok := scripts[word]; ok {
 		return word
 	}
-	word = word[strings.LastIndexAny(word, ":=")+1:]
+	if m.tasks { // nx run app:test, nx run-many --target=test
+		word = word[strings.LastIndexAny(word, ":=")+1:]
+	}
 	if word == "t" || word == "tst" {
 		return "test"
 	}
 	return word
+}
+
+// fromRoot is how the test script of the workspace's root runs the framework in one
+// of its packages; empty when it does not.
+func (w *walker) fromRoot(dir string) Run {
+	if dir == "." || w.root == nil {
+		return Run{}
+	}
+	var own Run
+	if run, ok := w.named("test", nil, place{dir: "."}); ok {
+		own, ok = run.in(inDir(dir))
+		if ok {
+			return own
+		}
+	}
+	if run, ok := w.inMany(dir); ok {
+		own = run
+		own.Script = scriptName("test", ".")
+	}
+	return own
 }
 
 // spreads tells whether a command that was met runs the framework by the scripts
@@ -104,18 +119,42 @@ func (w *walker) members() []string {
 }
 
 // Apart names the script of a package below a suite's directory that runs a test
-// file in another way than the suite does, empty for none. run is the suite's, and
-// dir its directory; file is relative to the root.
-func (r Runner) Apart(root fs.FS, run Run, dir, file string) string {
+// file in another way than the suite does, empty for none. run is the suite's, dir its
+// directory, and command what it is run by, started in from; file is relative to the
+// root. A command counts only as far as it runs scripts of many packages.
+func (r Runner) Apart(root fs.FS, run Run, dir, file, from string, command []string) string {
 	w := walker{r: r, root: root}
 	dir = path.Clean("./" + dir)
+	if len(command) > 0 {
+		w.command(command, place{dir: path.Clean("./" + from)})
+		if len(w.many) == 0 {
+			return ""
+		}
+	}
 	for at := path.Dir(file); at != dir && at != "." && at != "/"; at = path.Dir(at) {
-		if own, ok := w.scripts(at); ok {
-			if own.alike(run) {
-				return ""
-			}
+		var own Run
+		ok := false
+		if len(command) > 0 {
+			own, ok = w.inMany(at)
+		} else {
+			own, ok = w.scripts(at)
+		}
+		switch {
+		case ok && own.alike(run):
+			return ""
+		case ok || own.Script != "" && !w.leadsTo(dir, at, run):
 			return own.Script
 		}
 	}
 	return ""
+}
+
+// leadsTo tells whether the test script of a package runs the framework in the
+// suite's directory, as the suite does.
+func (w *walker) leadsTo(dir, at string, run Run) bool {
+	own, ok := w.named("test", nil, place{dir: at})
+	if ok {
+		own, ok = own.in(inDir(dir))
+	}
+	return ok && own.alike(run)
 }

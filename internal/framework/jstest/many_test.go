@@ -85,18 +85,64 @@ func TestAPackageThatRunsItsTestsInAnotherWayThanItsSuiteIsTold(t *testing.T) {
 	run, _ := mocha.Runner.Resolve(root, "", "", nil)
 	for file, want := range map[string]string{
 		"packages/web/test/a.js":  `the script "test" of packages/web/package.json`,
-		"packages/docs/test/a.js": "",
+		"packages/docs/test/a.js": `the script "test" of packages/docs/package.json`, // which nobody can read
+		"packages/none/test/a.js": "",
 		"test/a.js":               "",
 		"":                        "",
 	} {
-		if got := mocha.Runner.Apart(root, run, "", file); got != want {
+		if got := mocha.Runner.Apart(root, run, "", file, "", nil); got != want {
 			t.Errorf("%q: %q, want %q", file, got, want)
 		}
 	}
 	run, _ = mocha.Runner.Resolve(root, "packages/web", "", nil)
 	for dir, want := range map[string]string{"packages/web": "", "": ""} {
-		if got := mocha.Runner.Apart(root, run, dir, "packages/web/test/a.js"); got != want {
+		if got := mocha.Runner.Apart(root, run, dir, "packages/web/test/a.js", "", nil); got != want {
 			t.Errorf("below %q: %q, want %q", dir, got, want)
+		}
+	}
+}
+
+func TestWhatOneCommandForManyPackagesLeavesOpenIsTold(t *testing.T) {
+	t.Parallel()
+	const web, api = "\n-- packages/web/package.json --\n", "\n-- packages/api/package.json --\n"
+	for name, c := range map[string]struct{ root, packages, dir, command, want string }{
+		"two filters": {`"test":"pnpm --filter ./packages/a* test && STRICT=1 pnpm --filter ./packages/w* test"`,
+			web + `{"scripts":{"test":"mocha"}}`, "packages/web", "npm test", "| | it runs mocha in more than one way, and the first is taken in packages/web"},
+		"built before": {`"test":"npm run build && npm test --workspaces"`,
+			web + `{"scripts":{"test":"mocha"}}`, "packages/web", "npm test", "| | after npm run build in packages/web"},
+		"built before, in the second folder": {`"pretest":"tsc -b","test":"cd packages/api && mocha && cd ../web && mocha"`,
+			web + "{}", "packages/web", "npm test", "| | after tsc -b in packages/web"},
+		"the root's script, without a command": {`"test":"STRICT=1 npm test --workspaces"`,
+			web + `{"scripts":{"test":"mocha"}}`, "packages/web", "", `| | the script "test" of package.json runs it in another way in packages/web`},
+		"the root's script is the package's own": {`"test":"npm test --workspaces"`,
+			web + `{"scripts":{"test":"A=1 mocha"}}`, "packages/web", "", "A=1 | in packages/web"},
+		"an option that is no filter": {`"test":"STRICT=1 node -r esm run-tests.js"`,
+			web + "{}", "", "", `no | the script "test" of package.json ("STRICT=1 node -r esm run-tests.js") does not show how it runs mocha`},
+		"a task that is no script": {`"test":"turbo run test:ci"`,
+			web + `{"scripts":{"ci":"CI=1 mocha","test":"mocha"}}`, "packages/web", "npm test", `| | "npm test" does not show how it runs mocha, and the script "test" of packages/web/package.json stands in for it in packages/web`},
+	} {
+		root := files("-- package.json --\n" + `{"workspaces":["packages/*"],"scripts":{` + c.root + "}}" + c.packages + api + `{"scripts":{"test":"mocha"}}` + "\n")
+		if got := told(mocha.Runner.Resolve(root, c.dir, "", strings.Fields(c.command))); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+func TestAPackageThatACommandRunsOnItsOwnIsApartFromTheRoot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ root, script, command, want string }{
+		"by the command":            {"mocha && npm test --workspaces", "STRICT=1 mocha", "npm test", `the script "test" of packages/web/package.json`},
+		"in the same way":           {"mocha && npm test --workspaces", "mocha", "npm test", ""},
+		"not by the command":        {"mocha", "STRICT=1 mocha", "npm test", ""},
+		"alone":                     {"mocha", "STRICT=1 mocha", "", `the script "test" of packages/web/package.json`},
+		"in a way that nobody sees": {"mocha", "STRICT=1 node run-tests.js", "", `the script "test" of packages/web/package.json`},
+		"from the root":             {"mocha", "cd ../.. && mocha packages/web", "", ""},
+		"no tests yet":              {"mocha", "echo no test specified", "", ""},
+	} {
+		root := files("-- package.json --\n" + `{"workspaces":["packages/*"],"scripts":{"test":"` + c.root + `"}}` + "\n-- .mocharc.json --\n{}\n-- packages/web/package.json --\n" + `{"scripts":{"test":"` + c.script + `"}}` + "\n")
+		run, _ := mocha.Runner.Resolve(root, "", "", strings.Fields(c.command))
+		if got := mocha.Runner.Apart(root, run, "", "packages/web/test/a.js", "", strings.Fields(c.command)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

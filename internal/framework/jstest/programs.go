@@ -30,7 +30,7 @@ func (w *walker) command(words []string, at place) (Run, bool) {
 			return w.hit(words, words[1:], at), true
 		}
 		if slices.Contains(spreaders, program) {
-			w.many = append(w.many, many{words[1:], at, false})
+			w.many = append(w.many, many{words[1:], at, false, program == "nx"})
 			return Run{}, false
 		}
 		switch program {
@@ -202,7 +202,7 @@ func (w *walker) manager(manager string, words []string, at place) (Run, bool) {
 	from := at
 	c := w.split(manager, words, &at)
 	if !c.here || len(c.words) > 0 && c.words[0] == "workspaces" {
-		w.many = append(w.many, many{words, from, manager != "npm"})
+		w.many = append(w.many, many{words, from, manager != "npm", false})
 		return Run{}, false
 	}
 	if len(c.words) == 0 {

@@ -127,6 +127,8 @@ type place struct {
 	env, node   []string
 	files       []string
 	doubts      []string
+	// before are the commands that made something on the way.
+	before []string
 }
 
 // Resolve reads how the tests of a directory are run: by the command, which is
@@ -137,7 +139,11 @@ func (r Runner) Resolve(root fs.FS, dir, from string, command []string) (run Run
 	w := walker{r: r, root: root}
 	dir = path.Clean("./" + dir)
 	if len(command) == 0 {
-		return w.scripts(dir)
+		run, ok = w.scripts(dir)
+		if root := w.fromRoot(dir); root.Script != "" && !root.alike(run) {
+			run.Doubts = append(run.Doubts, root.Script+" runs it in another way")
+		}
+		return run, ok
 	}
 	by, led := w.command(command, place{dir: path.Clean("./" + from)})
 	if led && len(by.Also) == 0 && by.Script == "" && by.Dir == inDir(path.Clean("./"+from)) && len(w.many) == 0 {
@@ -198,6 +204,7 @@ func (w *walker) scripts(dir string) (Run, bool) {
 	var open string
 	found := 0
 	for _, name := range candidates(m.Scripts) {
+		met := len(w.many)
 		run, ok := w.named(name, nil, place{dir: dir})
 		here, mine := run.in(inDir(dir))
 		if ok && mine {
@@ -211,7 +218,7 @@ func (w *walker) scripts(dir string) (Run, bool) {
 		case ok && name != "test" && best.Script != scriptName("test", dir) && !run.alike(best):
 			best.Doubts = append(best.Doubts, fmt.Sprintf("%s runs %s in another way", run.Script, w.r.word()))
 			found++
-		case !ok && open == "" && isTest(name) && !isDefault(m.Scripts[name]) && !spreads(strings.Fields(m.Scripts[name])):
+		case !ok && open == "" && isTest(name) && !isDefault(m.Scripts[name]) && len(w.many) == met:
 			open = name
 		}
 	}
@@ -292,11 +299,10 @@ func (w *walker) named(name string, extra []string, at place) (Run, bool) {
 	}
 	w.nested++
 	defer func() { w.nested-- }()
-	run, ok := w.line(line, extra, at)
-	if pre, has := m.Scripts["pre"+name]; has && ok {
-		run.Before = append(w.builds(shell.Parse(pre)), run.Before...)
+	if pre, has := m.Scripts["pre"+name]; has {
+		at.before = slices.Concat(at.before, w.builds(shell.Parse(pre)))
 	}
-	return run, ok
+	return w.line(line, extra, at)
 }
 
 // line reads a line of a shell; the first command that runs the framework counts.
@@ -317,10 +323,8 @@ func (w *walker) steps(steps []shell.Step, at place) (found Run, ok bool) {
 			here.doubts = append(slices.Clone(at.doubts), "it stands in "+s.Odd)
 		}
 		here.dir = path.Join(at.dir, s.Dir)
+		here.before = slices.Concat(at.before, w.builds(steps[:i]))
 		run, hit := w.command(s.Words, here)
-		if hit {
-			run.Before = append(w.builds(steps[:i]), run.Before...)
-		}
 		found, ok = w.also(found, ok, run, hit)
 	}
 	return found, ok
@@ -377,7 +381,7 @@ func (w *walker) builds(steps []shell.Step) []string {
 
 // hit is the framework's own command.
 func (w *walker) hit(words, rest []string, at place) Run {
-	run := Run{Dir: inDir(at.dir), Script: at.script, Line: short(strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, "$…")), Node: at.node, Files: at.files, Doubts: slices.Clone(at.doubts)}
+	run := Run{Dir: inDir(at.dir), Script: at.script, Line: short(strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, "$…")), Node: at.node, Files: at.files, Before: at.before, Doubts: slices.Clone(at.doubts)}
 	args, unsure := w.r.args(rest)
 	for _, o := range unsure {
 		run.Doubts = append(run.Doubts, fmt.Sprintf("%s has the option %s, which trials leave out", w.r.word(), o))
