@@ -2,37 +2,8 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
-
-func TestVariablesOfAWorkflowAreThoseOfItsCommands(t *testing.T) {
-	t.Parallel()
-	const text = `
-env: {ALL: 1}
-jobs:
-  test:
-    env:
-      JOB: ${{ matrix.x }}
-    steps:
-      - uses: actions/checkout@v5
-        env: {OF_AN_ACTION: 1}
-      - run: |
-          IN_LINE=1 make test --with=X
-          export EXPORTED="a b"
-          echo "LATER=1" >>"$GITHUB_ENV"
-        env: {STEP: "1", ALL: 2}
-  lint:
-    steps: [{run: make lint, env: {LINT: 1}}]
-  called:
-    uses: ./.github/workflows/other.yml
-`
-	for text, want := range map[string]string{text: "ALL EXPORTED IN_LINE JOB LATER LINT STEP", "": "", "jobs: [": "", "jobs: 1": "", "env: ${{ fromJSON(x) }}": ""} {
-		if got := strings.Join(workflowNames([]byte(text)), " "); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}
 
 func TestKeptVariablesAreThoseThatTestsDoNotHave(t *testing.T) {
 	t.Parallel()

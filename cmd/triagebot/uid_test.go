@@ -107,20 +107,20 @@ func TestOriginIsNamedWithoutCredentials(t *testing.T) {
 func TestTheChildGetsAnExplicitEnvironment(t *testing.T) {
 	environ := []string{
 		"PATH=/bin", "HOME=/root", "GOCACHE=/root/.cache", "GOPROXY=off", "DATABASE_URL=postgres://x", "INPUT_TOKEN=t", "GITHUB_TOKEN=t",
-		"GITHUB_OUTPUT=/f", "GITHUB_WORKFLOW_REF=a/b/.github/workflows/ci.yml@refs/heads/main", "ACTIONS_RUNTIME_TOKEN=t", "AWS_SECRET_ACCESS_KEY=t", "RUNNER_TEMP=/t", "STRANGE=1", "DOCKER_HOST=unix:///x",
+		"GITHUB_OUTPUT=/f", "GITHUB_JOB=test", "GITHUB_WORKFLOW_REF=a/b/.github/workflows/ci.yml@refs/heads/main", "ACTIONS_RUNTIME_TOKEN=t", "AWS_SECRET_ACCESS_KEY=t", "RUNNER_TEMP=/t", "STRANGE=1", "DOCKER_HOST=unix:///x",
 	}
 	same := child{scratch: "/s"}
 	env, err := same.environment(environ, "")
 	must(t, err)
-	const kept = "TRIAGEBOT_KEPT=ACTIONS_RUNTIME_TOKEN AWS_SECRET_ACCESS_KEY DATABASE_URL DOCKER_HOST GITHUB_OUTPUT GITHUB_TOKEN GITHUB_WORKFLOW_REF RUNNER_TEMP STRANGE"
+	const kept = "TRIAGEBOT_KEPT=ACTIONS_RUNTIME_TOKEN AWS_SECRET_ACCESS_KEY DATABASE_URL DOCKER_HOST GITHUB_JOB GITHUB_OUTPUT GITHUB_TOKEN GITHUB_WORKFLOW_REF RUNNER_TEMP STRANGE"
 	const workflow = "TRIAGEBOT_WORKFLOW=.github/workflows/ci.yml"
-	if want := []string{"GOCACHE=/root/.cache", "GOPROXY=off", "HOME=/root", "PATH=/bin", kept, workflow}; !slices.Equal(env, want) {
+	if want := []string{"GOCACHE=/root/.cache", "GOPROXY=off", "HOME=/root", "PATH=/bin", kept, workflow, "TRIAGEBOT_JOB=test"}; !slices.Equal(env, want) {
 		t.Errorf("as ourselves: %q, want %q", env, want)
 	}
 	other := child{scratch: "/s", acc: &account{5, 5}}
 	env, err = other.environment(environ, "DATABASE_URL, GOCACHE")
 	must(t, err)
-	if want := []string{"DATABASE_URL=postgres://x", "GOCACHE=/root/.cache", "GOPROXY=off", "PATH=/bin", strings.Replace(kept, " DATABASE_URL", "", 1), workflow, "HOME=/s/home", "TMPDIR=/s/tmp", "USER=triage", "LOGNAME=triage"}; !slices.Equal(env, want) {
+	if want := []string{"DATABASE_URL=postgres://x", "GOCACHE=/root/.cache", "GOPROXY=off", "PATH=/bin", strings.Replace(kept, " DATABASE_URL", "", 1), workflow, "TRIAGEBOT_JOB=test", "HOME=/s/home", "TMPDIR=/s/tmp", "USER=triage", "LOGNAME=triage"}; !slices.Equal(env, want) {
 		t.Errorf("as another: %q, want %q", env, want)
 	}
 	if _, err := other.environment(environ, "A=B"); err == nil {
