@@ -83,7 +83,7 @@ func (c *child) copyFiles(input string, globs []string) ([]string, error) {
 				return nil, fmt.Errorf("reading input %s: more than %d files", input, maxCopies)
 			}
 			// The folders stay: they tell which suite's report it is.
-			to := c.path(filepath.Join(fmt.Sprintf("%s-%d", input, len(out)), filepath.FromSlash(path)))
+			to := c.path(filepath.Join(fmt.Sprintf("%s-%d", input, len(out)), filepath.FromSlash(unpatterned.Replace(path))))
 			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 				return nil, fmt.Errorf("reading input %s: %w", input, err)
 			}
@@ -97,6 +97,9 @@ func (c *child) copyFiles(input string, globs []string) ([]string, error) {
 	}
 	return out, nil
 }
+
+// unpatterned takes out of a name what would make it a pattern.
+var unpatterned = strings.NewReplacer("*", "_", "?", "_", "[", "_", "]", "_", `\`, "_")
 
 // errNoFile: a pattern matches nothing.
 var errNoFile = errors.New("no such file in the workspace")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -157,16 +158,29 @@ func (c *collected) readFile(flag, path string, in framework.Reading) (framework
 	return kind, nil
 }
 
-// placeOf is the directory that a file lies in, relative to a root that it is below.
+// reCopied is where the action puts a copy of a report, with its folders below that.
+var reCopied = regexp.MustCompile(`/` + childIn + `/reports-\d+/(.+)$`)
+
+// placeOf is the directory that a file lies in, relative to a root that it is below;
+// empty for any other but a copy that the action made of one there.
 func placeOf(file, root string) string {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
 		return ""
 	}
-	if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
-		dir = rel
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
 	}
-	return strings.Trim(filepath.ToSlash(dir), "/")
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	if m := reCopied.FindStringSubmatch(filepath.ToSlash(dir)); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // reason is why a file cannot be opened, with its name quoted and once.

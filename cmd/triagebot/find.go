@@ -14,6 +14,7 @@ import (
 
 	"github.com/triagebot/triagebot/internal/config"
 	"github.com/triagebot/triagebot/internal/framework"
+	"github.com/triagebot/triagebot/internal/framework/jstest"
 	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/rerun"
 	"github.com/triagebot/triagebot/internal/triage"
@@ -97,13 +98,21 @@ func (s *session) commandSeeds(fs []triage.Failure) {
 // locate finds the packages of the failures whose report named none, as a log
 // does that was cut off before the line of its package.
 func (s *session) locate(ctx context.Context, fs []triage.Failure) ([]triage.Failure, error) {
+	files, err := s.filesOf(ctx, fs)
+	if err != nil {
+		return nil, err
+	}
 	var out []triage.Failure
 	for _, f := range fs {
-		if f.Target.Package != "" || f.Target.Test == "" {
-			out = append(out, f)
-			continue
+		found := []triage.Failure{f}
+		var err error
+		switch j, script := s.of(f.Target).lang.(*scriptLanguage); {
+		case f.Target.Package != "" || f.Target.Test == "":
+		case script:
+			found, err = s.inFiles(f, files[j.leaf(f.Target.Test)])
+		default:
+			found, err = s.resolve(ctx, found)
 		}
-		found, err := s.locateOne(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -112,30 +121,50 @@ func (s *session) locate(ctx context.Context, fs []triage.Failure) ([]triage.Fai
 	return out, nil
 }
 
-// locateOne finds the packages of one failure in its own suite, or in the others of
-// its framework: a report that names no file does not tell which of them it is of.
-func (s *session) locateOne(ctx context.Context, f triage.Failure) ([]triage.Failure, error) {
-	found, err := s.resolve(ctx, []triage.Failure{f})
-	if err == nil || ctx.Err() != nil {
-		return found, err
-	}
-	var all []triage.Failure
-	for _, su := range s.suites {
-		if su.Framework != f.Target.Framework || su.Name == f.Target.Suite {
-			continue
-		}
-		f.Target.Suite = su.Name
-		if found, other := s.resolve(ctx, []triage.Failure{f}); other == nil {
-			all = append(all, found...)
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+// filesOf finds the files of JavaScript for the failures that name none, by the
+// tests' own names.
+func (s *session) filesOf(ctx context.Context, fs []triage.Failure) (map[string][]string, error) {
+	var titles []string
+	for _, f := range fs {
+		if j, script := s.of(f.Target).lang.(*scriptLanguage); script && f.Target.Package == "" && f.Target.Test != "" {
+			titles = append(titles, j.leaf(f.Target.Test))
 		}
 	}
-	if len(all) > 0 {
-		return all, nil
+	if len(titles) == 0 {
+		return nil, nil
 	}
-	return nil, err
+	slices.Sort(titles)
+	return jstest.FilesWithTitles(ctx, s.ws.Tree(triage.Head).Dir, slices.Compact(titles))
+}
+
+// inFiles is a failure in each of the files that it may be in: the one that its
+// stack shows, else those of the suite whose folder the report lies in, else all.
+func (s *session) inFiles(f triage.Failure, files []string) ([]triage.Failure, error) {
+	if at := f.Location.File; fileIn(s.ws.Tree(triage.Head).Dir)(at) && (len(files) == 0 || slices.Contains(files, at)) {
+		files = []string{at}
+	}
+	var all, own []triage.Failure
+	for _, file := range files {
+		g := f
+		g.Target.Package = file
+		su := s.suiteFor(g.Target)
+		g.Target.Suite = su.Name
+		all = append(all, g)
+		if su == s.of(f.Target) {
+			own = append(own, g)
+		}
+	}
+	first := slices.IndexFunc(s.suites, func(su *suite) bool { return su.Framework == f.Target.Framework })
+	if len(own) > 0 && s.of(f.Target) != s.suites[first] { // the first is taken where nothing tells
+		all = own
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("reading failures: no test file on head has %q: name it with --test as %s", f.Target.Test, forms[f.Target.Framework])
+	}
+	if len(all) > 1 {
+		s.warnings = append(s.warnings, fmt.Sprintf("a report names no file for %q, and %s and %d more may have it: all are run", f.Target.Test, all[0].Target.Package, len(all)-1))
+	}
+	return all, nil
 }
 
 // resolve completes failures, each by its own suite.
@@ -305,7 +334,10 @@ func (s *session) readSuite(su *suite, c suiteCommand, end triage.End, spool *os
 		if report, err := os.Open(path); err == nil {
 			defer report.Close()
 			_, fs, err := framework.ReadReport(report, in)
-			return printedSeeds(fs, spool, in), err
+			if len(fs) > 0 || len(of) == 1 {
+				return printedSeeds(fs, spool, in), err
+			}
+			// What is red is of another suite of the command.
 		}
 	}
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {

@@ -139,7 +139,7 @@ func (j *scriptLanguage) resolve(_ context.Context, s *session, su *suite, fs []
 		}
 		files := []string{f.Location.File}
 		if !fileIn(head)(f.Location.File) || !jstest.Mentions(head, f.Location.File, j.leaf(f.Target.Test)) {
-			files = filesWith(head, su.dir(), j.leaf(f.Target.Test))
+			files = jstest.FilesWith(head, su.dir(), j.leaf(f.Target.Test))
 		}
 		if len(files) == 0 {
 			return nil, fmt.Errorf("reading failures: no test file on head has %q: name it with --test as %s", f.Target.Test, forms[j.dialect.name])
@@ -150,28 +150,6 @@ func (j *scriptLanguage) resolve(_ context.Context, s *session, su *suite, fs []
 		}
 	}
 	return s.filesThere(su, out)
-}
-
-// maxTitle bounds how many beginnings of a title are left out in turn.
-const maxTitle = 20
-
-// filesWith are the test files that have a name written out. A JUnit report of mocha
-// or jest has the title with those of its suites before it: of that, the longest end
-// that stands between quotes in any file.
-func filesWith(tree, dir, title string) []string {
-	files := jstest.FilesWith(tree, dir, title)
-	for range maxTitle {
-		for _, quote := range []string{"'", `"`, "`"} {
-			if len(files) == 0 {
-				files = jstest.FilesWith(tree, dir, quote+title+quote)
-			}
-		}
-		var more bool
-		if _, title, more = strings.Cut(strings.TrimSpace(title), " "); len(files) > 0 || !more {
-			break
-		}
-	}
-	return files
 }
 
 // leaf is the test's own name, as its file has it.

@@ -77,9 +77,16 @@ func choose(configured []config.Suite, found []framework.Suite, command []string
 	default:
 		all = detected(found)
 	}
-	all, err := pick(all, names, len(configured) > 0)
-	if err != nil {
+	picked, err := pick(all, names, len(configured) > 0)
+	switch {
+	case err == nil:
+		all = picked
+	case len(command) == 0 || len(configured) > 0 || strings.Contains(names, ","):
 		return nil, err
+	default: // a name for all that the command runs, or that of a framework
+		if some := ofFramework(all, names); len(some) > 0 {
+			all = some
+		}
 	}
 	if len(command) > 0 && len(configured) > 0 {
 		all = all[:1]
@@ -90,6 +97,11 @@ func choose(configured []config.Suite, found []framework.Suite, command []string
 		}
 	}
 	return all, nil
+}
+
+// ofFramework keeps the suites of a framework, by the name that its only suite has.
+func ofFramework(all []config.Suite, name string) []config.Suite {
+	return slices.DeleteFunc(slices.Clone(all), func(s config.Suite) bool { return suiteName(s.Framework) != name })
 }
 
 // typedSuites are those of a command that does not show where it runs which

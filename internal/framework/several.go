@@ -11,8 +11,23 @@ import (
 )
 
 // anyDir stands for the directory of a report's relative paths while it is read,
-// where they can be those of several suites.
-const anyDir = "\x00"
+// where they can be those of several suites. It is deep, for a path may lead up.
+const (
+	anyPart  = "\x00/"
+	anyDepth = 6
+)
+
+var anyDir = strings.Repeat(anyPart, anyDepth)
+
+// fromAny is a path as it was before it was put into anyDir; any is false for one
+// that was not.
+func fromAny(file string) (rel string, any bool) {
+	up := anyDepth
+	for strings.HasPrefix(file, anyPart) {
+		file, up, any = file[len(anyPart):], up-1, true
+	}
+	return strings.Repeat("../", up) + file, any
+}
 
 // of are the suites of a framework.
 func (in Reading) of(framework string) []Suite {
@@ -27,13 +42,13 @@ func (in Reading) of(framework string) []Suite {
 func (in Reading) readSeveral(r io.Reader, k Kind, s Suite, of []Suite) ([]triage.Failure, error) {
 	open := in
 	open.Exists = func(file string) bool {
-		rest, any := strings.CutPrefix(file, anyDir+"/")
+		rest, any := fromAny(file)
 		return !any && in.Exists(file) || any && slices.ContainsFunc(of, func(s Suite) bool { return in.Exists(path.Join(s.Dir, rest)) })
 	}
 	fs, err := open.readOne(r, k, Suite{Name: s.Name, Framework: s.Framework, Dir: anyDir})
 	var out []triage.Failure
 	for _, f := range fs {
-		file, relative := strings.CutPrefix(f.Target.Package, anyDir+"/")
+		file, relative := fromAny(f.Target.Package)
 		where := []Suite{s}
 		switch {
 		case relative:
@@ -49,7 +64,7 @@ func (in Reading) readSeveral(r io.Reader, k Kind, s Suite, of []Suite) ([]triag
 				g.Target.Package = path.Join(suite.Dir, file)
 			}
 			in.place(&g, suite)
-			if at, ok := strings.CutPrefix(f.Location.File, anyDir+"/"); ok {
+			if at, ok := fromAny(f.Location.File); ok {
 				g.Location.File = path.Join(suite.Dir, at)
 			}
 			out = append(out, g)
@@ -71,15 +86,17 @@ func (in Reading) candidates(file, test string, first Suite, of []Suite) []Suite
 	if at, ok := in.lies(there); ok {
 		return []Suite{at}
 	}
-	if holds := slices.DeleteFunc(slices.Clone(there), func(s Suite) bool { return in.Holds == nil || !in.Holds(path.Join(s.Dir, file), leaf(test)) }); len(holds) > 0 {
+	many := len(there)
+	holds := slices.DeleteFunc(slices.Clone(there), func(s Suite) bool { return in.Holds == nil || !in.Holds(path.Join(s.Dir, file), leaf(test)) })
+	doubt := "all are run"
+	if len(holds) == 1 {
+		doubt = fmt.Sprintf("%s is taken, which has its name", path.Join(holds[0].Dir, file))
+	}
+	if len(holds) > 0 {
 		there = holds
 	}
-	if len(there) > 1 && in.Doubt != nil {
-		var names []string
-		for _, s := range there {
-			names = append(names, path.Join(s.Dir, file))
-		}
-		in.Doubt(fmt.Sprintf("the report names %s without its folder, and it may be that of any of %s: all are run; write each report into the folder of its suite", file, strings.Join(names, ", ")))
+	if in.Doubt != nil {
+		in.Doubt(fmt.Sprintf("a report names %s without its folder, and it may be that of any of %d suites: %s; write each report into the folder of its suite", file, many, doubt))
 	}
 	return there
 }

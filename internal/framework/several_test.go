@@ -28,15 +28,16 @@ func TestAReportIsOfTheSuiteThatItMayBeOf(t *testing.T) {
 	}{
 		"in the folder of one":        {junit, "pkg/b", "", python, "pkg/b", false},
 		"below the folder of one":     {junit, "pkg/b/out", "", python, "pkg/b", false},
-		"in a copy of the folders":    {junit, "tmp/in/reports-0/pkg/b", "", python, "pkg/b", false},
-		"one file has the test":       {junit, "out", "pkg/b/tests/test_price.py test_total", python, "pkg/b", false},
+		"in a copy of the folders":    {junit, "artifacts/pkg/b", "", python, "pkg/b", false},
+		"named from another":          {`<testsuites><testsuite name="pkg"><testcase classname="../b/test/p.test.js" name="adds"><failure message="no">AssertionError: no</failure></testcase></testsuite></testsuites>`, "pkg/a", "", script, "pkg/b", false},
+		"one file has the test":       {junit, "out", "pkg/b/tests/test_price.py test_total", python, "pkg/b", true},
 		"one file is there":           {junit, "", "", python[1:], "pkg/b", false},
 		"none is there":               {junit, "", "", nil, "pkg/a", false},
 		"nothing tells":               {junit, "out", "", python, "pkg/a pkg/b", true},
 		"written in the root":         {nested, "pkg/b", "", python, "pkg/a", false},
 		"a name that begins the same": {junit, "pkg/bb", "", python, "pkg/a pkg/b", true},
 		"absolute":                    {vitest, "pkg/b", "pkg/b/test/p.test.js adds", script, "pkg/a", false},
-		"a log":                       {log, "", "pkg/b/tests/test_price.py test_total", python, "pkg/b", false},
+		"a log":                       {log, "", "pkg/b/tests/test_price.py test_total", python, "pkg/b", true},
 	} {
 		doubts := 0
 		in := framework.Reading{

@@ -1,12 +1,13 @@
 package jstest
 
 import (
-	"bytes"
+	"context"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,17 @@ var reTestFile = regexp.MustCompile(`(?:[._-](?:test|spec)|(?:^|/)test[^/]*)\.[c
 // own name written out, relative to the tree with forward slashes.
 func FilesWith(tree, dir, name string) []string {
 	var found []string
+	eachTestFile(tree, dir, func(file string) bool {
+		if Mentions(tree, file, name) {
+			found = append(found, file)
+		}
+		return true
+	})
+	return found
+}
+
+// eachTestFile visits the test files below a directory of a tree, until one ends it.
+func eachTestFile(tree, dir string, visit func(file string) (more bool)) {
 	seen := 0
 	root := filepath.Join(tree, filepath.FromSlash(dir))
 	_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
@@ -38,21 +50,89 @@ func FilesWith(tree, dir, name string) []string {
 			return fs.SkipAll
 		}
 		rel, err := filepath.Rel(tree, p)
-		if file := filepath.ToSlash(rel); err == nil && reTestFile.MatchString(file) && Mentions(tree, file, name) {
-			found = append(found, file)
+		if file := filepath.ToSlash(rel); err == nil && reTestFile.MatchString(file) && !visit(file) {
+			return fs.SkipAll
 		}
 		return nil
 	})
-	return found
+}
+
+// FilesWithTitles are, for each title, the test files of a tree that it may be of. A
+// JUnit report has a test's title with those of its suites before it: the files are
+// those that have the longest end of it between quotes, of them those that have the
+// words before it too, if any do. All titles are looked for in one pass.
+func FilesWithTitles(ctx context.Context, tree string, titles []string) (map[string][]string, error) {
+	best := map[string]titled{}
+	eachTestFile(tree, "", func(file string) bool {
+		text := source(tree, file)
+		for _, title := range titles {
+			if at, ok := find(title, text); ok && at.better(best[title]) {
+				best[title] = titled{at.words, at.before, []string{file}}
+			} else if known := best[title]; ok && at.words == known.words && at.before == known.before {
+				known.files = append(known.files, file)
+				best[title] = known
+			}
+		}
+		return ctx.Err() == nil
+	})
+	found := map[string][]string{}
+	for title, at := range best {
+		found[title] = at.files
+	}
+	return found, ctx.Err()
+}
+
+// titled is how much of a title files have: the words of its end, and whether they
+// have those before it.
+type titled struct {
+	words  int
+	before bool
+	files  []string
+}
+
+func (t titled) better(o titled) bool {
+	return t.words > o.words || t.words == o.words && t.before && !o.before
+}
+
+// find looks for the longest end of a title between quotes in a text. A title is as
+// it is or not there when its last word is not.
+func find(title, text string) (titled, bool) {
+	title = strings.ReplaceAll(title, `\`, "")
+	words := strings.Fields(title)
+	if len(words) == 0 || !strings.Contains(text, words[len(words)-1]) {
+		return titled{}, false
+	}
+	if strings.Contains(text, title) { // also within a template
+		return titled{words: len(words) + 1, before: true}, true
+	}
+	for i := range words {
+		end := strings.Join(words[i:], " ")
+		for _, quote := range []string{"'", `"`, "`"} {
+			if !strings.Contains(text, quote+end+quote) {
+				continue
+			}
+			before := !slices.ContainsFunc(words[:i], func(w string) bool { return !strings.Contains(text, w) })
+			return titled{words: len(words) - i, before: before}, true
+		}
+	}
+	return titled{}, false
+}
+
+// source is the text of a file as titles are looked for in it: without backslashes.
+func source(tree, file string) string {
+	p := filepath.Join(tree, filepath.FromSlash(path.Clean("/"+file)))
+	if st, err := os.Stat(p); err != nil || !st.Mode().IsRegular() || st.Size() > maxSource {
+		return ""
+	}
+	b, err := os.ReadFile(p)
+	if err != nil {
+		return ""
+	}
+	return strings.ReplaceAll(string(b), `\`, "")
 }
 
 // Mentions reports whether a file of a tree has a text in it. Quotes in it may
 // be written with a backslash.
 func Mentions(tree, file, text string) bool {
-	p := filepath.Join(tree, filepath.FromSlash(path.Clean("/"+file)))
-	if st, err := os.Stat(p); err != nil || !st.Mode().IsRegular() || st.Size() > maxSource {
-		return false
-	}
-	b, err := os.ReadFile(p)
-	return err == nil && text != "" && bytes.Contains(bytes.ReplaceAll(b, []byte(`\`), nil), []byte(strings.ReplaceAll(text, `\`, "")))
+	return text != "" && strings.Contains(source(tree, file), strings.ReplaceAll(text, `\`, ""))
 }
