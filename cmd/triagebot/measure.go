@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -184,16 +185,38 @@ func resumeRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report
 // that cannot be read is told at once. What is wrong with the repository
 // workspace.Open will say.
 func beforeOpen(f *measureFlags) framework.Reading {
-	suites, err := chosen(nil, f.command, f.repo, "", "")
-	if err != nil {
-		return framework.Reading{}
-	}
 	dir, err := filepath.Abs(f.repo)
 	if err != nil {
 		dir = f.repo
 	}
-	in, _ := reading(dir, suites)
+	top, prefix := rootOf(dir)
+	suites, err := chosen(nil, f.command, top, prefix, "")
+	if err != nil {
+		return framework.Reading{}
+	}
+	in, _ := reading(top, suites)
+	if prefix != "" && in.Go.Module == "" { // of several modules, the one that we stand in
+		here, _ := goOptions(dir, "")
+		in.Go.Module = here.Module
+	}
 	return in
+}
+
+// rootOf is the root of the checkout that a directory is in, and where below that it
+// is, with forward slashes; the directory itself when it is in none.
+func rootOf(dir string) (top, prefix string) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			rel, err := filepath.Rel(at, dir)
+			if err != nil || rel == "." {
+				rel = ""
+			}
+			return at, filepath.ToSlash(rel)
+		}
+		if at == filepath.Dir(at) {
+			return dir, ""
+		}
+	}
 }
 
 // header is the report before its first trial.

@@ -99,6 +99,25 @@ check:
 	}
 }
 
+func TestATestIsOfTheSuiteThatItsFileLiesDeepestIn(t *testing.T) {
+	t.Parallel()
+	s := &session{}
+	for _, dir := range []string{"packages/alpha", "packages/beta", "packages/beta/sub"} {
+		s.suites = append(s.suites, &suite{Suite: config.Suite{Name: dir, Framework: "jest", Dir: dir}})
+	}
+	for file, want := range map[string]string{
+		"packages/alpha/a.test.js": "packages/alpha", "packages/beta/a.test.js": "packages/beta", "packages/beta/sub/a.test.js": "packages/beta/sub",
+		"a.test.js": "packages/alpha", "packages/betas/a.test.js": "packages/alpha",
+	} {
+		if got := s.suiteFor(triage.Target{Framework: "jest", Package: file}).Name; got != want {
+			t.Errorf("%s: %s, want %s", file, got, want)
+		}
+	}
+	if s.suiteFor(triage.Target{Framework: "mocha"}) != nil {
+		t.Error("a suite of another framework")
+	}
+}
+
 func TestACommandForManyPackagesIsOfTheirSuites(t *testing.T) {
 	t.Parallel()
 	const root = `-- package.json --

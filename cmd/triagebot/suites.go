@@ -279,17 +279,24 @@ func (s *session) assign(fs []triage.Failure) error {
 	return nil
 }
 
-// suiteFor is the suite of a framework that a target's file lies deepest in.
+// suiteFor is the suite of a framework that a target's file lies deepest in, the
+// first for one that lies in none; nil when none is of that framework.
 func (s *session) suiteFor(t triage.Target) *suite {
-	var best *suite
+	var first, best *suite
 	for _, su := range s.suites {
 		if su.Framework != t.Framework {
 			continue
 		}
+		if first == nil {
+			first = su
+		}
 		inside := su.dir() == "" || strings.HasPrefix(t.Package, su.dir()+"/")
-		if best == nil || inside && len(su.dir()) > len(best.dir()) {
+		if inside && (best == nil || len(su.dir()) > len(best.dir())) {
 			best = su
 		}
+	}
+	if best == nil {
+		return first
 	}
 	return best
 }
