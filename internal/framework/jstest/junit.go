@@ -112,6 +112,9 @@ func addCase(d Dialect, o Options, found *collector, suites []xml.StartElement, 
 	if file == "" && d.Package == "" { // Node 20 names no file
 		file = testFrame(faults[0].Text)
 	}
+	if file == "" {
+		file = testFile(o, faults[0].Text)
+	}
 	t, phase := d.target(o, o.file(file), d.ID(names)), triage.PhaseTest
 	if c.Name == file { // vitest's way to tell of a file that cannot be imported
 		t.Test, phase = "", triage.PhaseBuild
@@ -159,6 +162,22 @@ func testFrame(stack string) string {
 			return m[1]
 		}
 		found = m[1] // the outermost is the nearest to the test
+	}
+	return found
+}
+
+// testFile is the test file that a stack came from: the outermost of its frames in one
+// that is there. jest-junit names no file by default.
+func testFile(o Options, stack string) string {
+	found := ""
+	for line := range strings.Lines(stack) {
+		m := reFrame.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil || strings.Contains(m[1], "node_modules/") {
+			continue
+		}
+		if file := o.file(m[1]); reTestFile.MatchString(file) && o.Exists != nil && o.Exists(file) {
+			found = m[1]
+		}
 	}
 	return found
 }

@@ -262,3 +262,25 @@ func FuzzReadReports(f *testing.F) {
 		}
 	})
 }
+
+// jest-junit names no file by default.
+func TestAStackNamesTheFileOfATestThatHasNone(t *testing.T) {
+	t.Parallel()
+	const report = `<testsuites><testsuite name="index"><testcase classname="index greets" name="index greets"><failure>Error: bad greeting
+    at greet (/home/runner/work/r/r/packages/beta/src/index.ts:3:3)
+    at helper (/home/runner/work/r/r/packages/beta/__tests__/helper.ts:1:1)
+    at Object.it (/home/runner/work/r/r/packages/beta/__tests__/index.test.ts:5:3)
+    at run (/home/runner/work/r/r/node_modules/jest-circus/build/index.test.js:9:9)</failure></testcase>
+<testcase classname="index waits" name="index waits"><failure>Error: no stack</failure></testcase></testsuite></testsuites>`
+	there := map[string]bool{"packages/beta/src/index.ts": true, "packages/beta/__tests__/helper.ts": true, "packages/beta/__tests__/index.test.ts": true}
+	fs, err := jest.ReadJUnit(strings.NewReader(report), jstest.Options{Exists: func(file string) bool { return there[file] }})
+	if err != nil || len(fs) != 2 {
+		t.Fatal(fs, err)
+	}
+	if got := fs[0].Target.Package; got != "packages/beta/__tests__/index.test.ts" {
+		t.Errorf("the file is %q", got)
+	}
+	if got := fs[1].Target.Package; got != "" {
+		t.Errorf("without a stack it is %q", got)
+	}
+}
