@@ -50,6 +50,8 @@ func (v *view) settled(r ruling, p pair, why ...triage.Reason) decision {
 		return v.brokenOnBase(p, why...)
 	case environment:
 		return v.sharedEnvironment(p)
+	case elsewhere:
+		return v.otherEnvironment(p)
 	case unknown:
 		return v.unknownRed(p)
 	}

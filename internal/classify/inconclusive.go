@@ -42,6 +42,15 @@ func (v *view) sharedEnvironment(p pair) decision {
 		"the services and settings that CI has", triage.ReasonEnvironment)
 }
 
+// otherEnvironment: neither side ever fails the way CI did, and both always in some
+// way: the pull request may have changed no more than the words of that.
+func (v *view) otherEnvironment(p pair) decision {
+	text := fmt.Sprintf("head fails %d of %d times and base %d of %d times, neither the way CI did", p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
+	d := v.inconclusive(bound(text), "the services, settings and variables that CI has", triage.ReasonEnvironment, triage.ReasonOtherOnBase)
+	d.verdict.Trial = p.head.firstRed(v.ref)
+	return d
+}
+
 // reworded: head fails now and then in a way that base does not, but base fails
 // as often in another. A changed message or expected value looks like that, and
 // so does a new fault that took the place of an old one.

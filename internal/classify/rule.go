@@ -27,6 +27,8 @@ const (
 	broken
 	// environment: both fail every time alike, but not the red's way.
 	environment
+	// elsewhere: both fail every time, each in its own way, and neither in the red's.
+	elsewhere
 	// unknown: both fail every time alike, and CI left no message.
 	unknown
 	// exhausted: undecided after all rounds.
@@ -39,6 +41,8 @@ func (v *view) rule(p pair) ruling {
 	switch {
 	case p.rounds() < v.p.MinRounds:
 		return undecided
+	case v.source == differing && h.Pass == 0 && b.Pass == 0 && b.N() > 0 && b.Same == 0:
+		return elsewhere // in a test that fails here anyway, CI's red is not seen
 	case v.contrast(p).e >= v.threshold():
 		if h.Pass == 0 || b.Same > 0 {
 			return regressed

@@ -93,6 +93,8 @@ func TestPlainRounds(t *testing.T) {
 		{"head passed once, base fails far less", scripted().plain("FFF.FFFFFFFFFFFF", "..F............."), accused_(triage.ReasonMadeWorse)},
 		{"base never red: head's other reds count too", scripted().plain("FpFp", "...."), accused_()},
 		{"head fails steadily, not as CI showed", scripted().plain("pppp", "...."), accused_(triage.ReasonSignatureDiffers)},
+		{"neither side fails as CI showed, and both always", scripted().plain("pppp", "oooo"), inconclusive(triage.ReasonEnvironment, triage.ReasonOtherOnBase)},
+		{"head fails steadily, not as CI showed, and base at times", scripted().plain("pppppp", "o..o.."), accused_(triage.ReasonOtherOnBase, triage.ReasonSignatureDiffers)},
 		{"a data race says so", scripted().with(raced).plain("FFFF", "....").with(raceTrials), accused_(triage.ReasonDataRace)},
 		{"timeouts are reds", scripted().plain("TTTT", "...."), accused_(triage.ReasonSignatureDiffers)},
 		{"both sides alike, not as CI showed", scripted().plain("ooo", "ooo"), inconclusive(triage.ReasonEnvironment)},
