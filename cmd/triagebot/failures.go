@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -133,6 +134,13 @@ func (c *collected) readFile(flag, path string, in framework.Reading) (framework
 	}
 	var printed framework.Seeds
 	kind, fs, err := readReport(io.TeeReader(file, &printed), in, flag == "--log")
+	if kind == framework.Log && len(fs) == 0 {
+		if _, seek := file.Seek(0, io.SeekStart); seek == nil {
+			if told, _ := framework.ReadPrefixed(file, in, folderOf(in)); len(told) > 0 {
+				fs, err = told, nil
+			}
+		}
+	}
 	before := len(c.failures)
 	c.add(fs)
 	if kind == framework.Log {
@@ -156,6 +164,22 @@ func (c *collected) readFile(flag, path string, in framework.Reading) (framework
 		return kind, fmt.Errorf("reading %s %q: %w", flag, path, err)
 	}
 	return kind, nil
+}
+
+// folderOf finds the folder of a package by its name, among those of the suites.
+func folderOf(in framework.Reading) func(name string) string {
+	return func(name string) string {
+		for _, s := range in.Suites {
+			var manifest struct {
+				Name string `json:"name"`
+			}
+			b, err := os.ReadFile(filepath.Join(in.Root, filepath.FromSlash(s.Dir), "package.json"))
+			if err == nil && json.Unmarshal(b, &manifest) == nil && manifest.Name == name {
+				return s.Dir
+			}
+		}
+		return ""
+	}
 }
 
 // reCopied is where the action puts a copy of a report, with its folders below that.

@@ -347,6 +347,15 @@ func (s *session) readSuite(su *suite, c suiteCommand, end triage.End, spool *os
 		return c.read(end, spool)
 	}
 	_, fs, err := framework.ReadReport(spool, in)
+	if len(fs) > 0 {
+		return fs, err
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("reading the suite's output: %w", err)
+	}
+	if told, _ := framework.ReadPrefixed(spool, in, folderOf(in)); len(told) > 0 {
+		return told, nil
+	}
 	return fs, err
 }
 

@@ -106,7 +106,7 @@ func (s *session) configure(f *measureFlags) error {
 			return fmt.Errorf("%s: no such framework: %q (there are %s)", s.cfg.At(fmt.Sprintf("suites[%d].framework", i)), c.Framework, strings.Join(framework.Names(), ", "))
 		}
 		su.lang = lang
-		su.env = withoutWorkFile(proc.CleanEnv(os.Environ(), append(slices.Clone(s.cfg.PassEnv), c.PassEnv...)...))
+		su.env = slices.Concat(uncached, withoutWorkFile(proc.CleanEnv(os.Environ(), append(slices.Clone(s.cfg.PassEnv), c.PassEnv...)...)))
 		for _, line := range f.setup {
 			argv, err := config.Split(line)
 			if err != nil {
@@ -232,6 +232,10 @@ func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
 }
+
+// uncached makes programs that keep what a command came to run it again: a run from a
+// cache is no run.
+var uncached = []string{"TURBO_FORCE=true", "NX_SKIP_NX_CACHE=true", "NX_DAEMON=false", "WIREIT_CACHE=none"}
 
 // withoutWorkFile drops a GOWORK that names a file: it stands in one checkout, and
 // would make both trees load that one's modules. A go.work of a tree is found by

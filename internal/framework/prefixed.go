@@ -1,0 +1,68 @@
+package framework
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"regexp"
+
+	"github.com/triagebot/triagebot/internal/triage"
+)
+
+var (
+	// rePrefix is what programs that run the tests of many packages write before each
+	// line: turbo ("name:task: "), pnpm ("folder task: "), lerna ("name: "), yarn
+	// ("[name]: ") and concurrently ("[name] ").
+	rePrefix = regexp.MustCompile(`^(?:\[([^\]\s]+)\]:? |([@\w./-]+):[\w:.-]+: ?|([@\w./-]+) [\w:.-]+: ?|([@\w./-]+): )`)
+	// reStamp is GitHub's time before a line, reColour what colours it.
+	reStamp  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z `)
+	reColour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+)
+
+const (
+	// maxPrefixes bounds the packages of one log, maxPrefixed what is kept of each, in bytes.
+	maxPrefixes = 200
+	maxPrefixed = 8 << 20
+)
+
+// ReadPrefixed reads a log in which each line has the name of a package or its folder
+// before it, as a log of each package. folder gives the directory of a package's name.
+// Lines of packages that are too many, and the end of one that is too long, are left out.
+func ReadPrefixed(r io.Reader, in Reading, folder func(name string) string) ([]triage.Failure, error) {
+	logs := map[string]*bytes.Buffer{}
+	var order []string
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if len(line) > 0 {
+			line = reStamp.ReplaceAll(reColour.ReplaceAll(line, nil), nil)
+			if m := rePrefix.FindSubmatch(line); m != nil {
+				name := string(bytes.Join(m[1:], nil))
+				log, ok := logs[name]
+				if !ok && len(logs) < maxPrefixes {
+					log = &bytes.Buffer{}
+					logs[name], order = log, append(order, name)
+				}
+				if log != nil && log.Len() < maxPrefixed {
+					log.Write(line[len(m[0]):])
+				}
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return nil, err
+		}
+	}
+	var all []triage.Failure
+	for _, name := range order {
+		in.At = name
+		if at := folder(name); at != "" {
+			in.At = at
+		}
+		fs, _ := ReadLog(logs[name], in) // one that is no log of tests has none
+		all = append(all, fs...)
+	}
+	return all, nil
+}
