@@ -29,6 +29,15 @@ const (
 // notOfCI are names that every shell or container has, and no workflow sets.
 var notOfCI = []string{"_", "PWD", "OLDPWD", "SHLVL", "HOSTNAME"}
 
+// ofTheMachine are names, or beginnings of them, that a runner's image, a service
+// manager or a desk sets for all that runs there: no switch of the tests. One that a
+// workflow sets counts all the same.
+var ofTheMachine = strings.Fields(`
+	XDG_ DBUS_ SSH_ GPG_ SYSTEMD_ INVOCATION_ID JOURNAL_ MEMORY_PRESSURE_ DEBIAN_FRONTEND LS_COLORS COLORTERM DISPLAY WAYLAND_ EDITOR VISUAL PAGER MAIL BASH_
+	ImageOS ImageVersion ACCEPT_EULA AGENT_TOOLSDIRECTORY DEPLOYMENT_BASEPATH POWERSHELL_ PSModulePath AZURE_EXTENSION_DIR
+	JAVA_HOME ANDROID_ CHROME CHROMEWEBDRIVER EDGEWEBDRIVER GECKOWEBDRIVER SELENIUM_JAR_PATH PIPX_ GOROOT_ HOMEBREW_ VCPKG_ SWIFT_PATH DOTNET_ GRADLE_HOME ANT_HOME
+	LEIN_ GHCUP_ CONDA NVM_ BOOTSTRAP_HASKELL_`)
+
 // reName is a variable whose name can be looked for as it is.
 var reName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
@@ -67,7 +76,9 @@ func (s *session) noteKept(ctx context.Context, failures []triage.Failure) error
 			continue
 		}
 		passed := slices.Concat(su.env, su.lang.sets())
-		here := keptHere(os.Environ(), passed)
+		here := slices.DeleteFunc(keptHere(os.Environ(), passed), func(name string) bool {
+			return slices.ContainsFunc(ofTheMachine, func(of string) bool { return strings.HasPrefix(name, of) })
+		})
 		workflow, file := s.keptByWorkflow(passed)
 		read, err := s.reads(ctx, su, slices.Concat(here, workflow), own)
 		if ctx.Err() != nil {
