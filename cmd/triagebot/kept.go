@@ -29,14 +29,23 @@ const (
 // notOfCI are names that every shell or container has, and no workflow sets.
 var notOfCI = []string{"_", "PWD", "OLDPWD", "SHLVL", "HOSTNAME"}
 
-// ofTheMachine are names, or beginnings of them, that a runner's image, a service
-// manager or a desk sets for all that runs there: no switch of the tests. One that a
-// workflow sets counts all the same.
+// ofTheMachine are names that a runner's image, a service manager or a desk sets for
+// all that runs there, or beginnings of them, which end in "_": no switch of the tests.
+// One that a workflow sets counts all the same.
 var ofTheMachine = strings.Fields(`
-	XDG_ DBUS_ SSH_ GPG_ SYSTEMD_ INVOCATION_ID JOURNAL_ MEMORY_PRESSURE_ DEBIAN_FRONTEND LS_COLORS COLORTERM DISPLAY WAYLAND_ EDITOR VISUAL PAGER MAIL BASH_
-	ImageOS ImageVersion ACCEPT_EULA AGENT_TOOLSDIRECTORY DEPLOYMENT_BASEPATH POWERSHELL_ PSModulePath AZURE_EXTENSION_DIR
-	JAVA_HOME ANDROID_ CHROME CHROMEWEBDRIVER EDGEWEBDRIVER GECKOWEBDRIVER SELENIUM_JAR_PATH PIPX_ GOROOT_ HOMEBREW_ VCPKG_ SWIFT_PATH DOTNET_ GRADLE_HOME ANT_HOME
-	LEIN_ GHCUP_ CONDA NVM_ BOOTSTRAP_HASKELL_`)
+	XDG_ DBUS_ SYSTEMD_ INVOCATION_ID JOURNAL_STREAM MEMORY_PRESSURE_ DEBIAN_FRONTEND LS_COLORS COLORTERM DISPLAY WAYLAND_DISPLAY EDITOR VISUAL PAGER MAIL
+	SSH_AUTH_SOCK SSH_AGENT_PID SSH_CONNECTION SSH_CLIENT SSH_TTY GPG_TTY GPG_AGENT_INFO
+	ImageOS ImageVersion ACCEPT_EULA AGENT_TOOLSDIRECTORY DEPLOYMENT_BASEPATH POWERSHELL_DISTRIBUTION_CHANNEL PSModulePath AZURE_EXTENSION_DIR
+	JAVA_HOME JAVA_HOME_ ANDROID_HOME ANDROID_SDK_ROOT ANDROID_NDK ANDROID_NDK_HOME ANDROID_NDK_ROOT ANDROID_NDK_LATEST_HOME CHROME_BIN CHROMEWEBDRIVER
+	EDGEWEBDRIVER GECKOWEBDRIVER SELENIUM_JAR_PATH PIPX_ GOROOT_ HOMEBREW_ VCPKG_INSTALLATION_ROOT SWIFT_PATH DOTNET_NOLOGO DOTNET_MULTILEVEL_LOOKUP
+	DOTNET_SKIP_FIRST_TIME_EXPERIENCE GRADLE_HOME ANT_HOME LEIN_ GHCUP_ CONDA NVM_ BOOTSTRAP_HASKELL_NONINTERACTIVE`)
+
+// byTheMachine tells whether a variable is one of those.
+func byTheMachine(name string) bool {
+	return slices.ContainsFunc(ofTheMachine, func(of string) bool {
+		return name == of || strings.HasSuffix(of, "_") && strings.HasPrefix(name, of)
+	})
+}
 
 // reName is a variable whose name can be looked for as it is.
 var reName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -76,9 +85,7 @@ func (s *session) noteKept(ctx context.Context, failures []triage.Failure) error
 			continue
 		}
 		passed := slices.Concat(su.env, su.lang.sets())
-		here := slices.DeleteFunc(keptHere(os.Environ(), passed), func(name string) bool {
-			return slices.ContainsFunc(ofTheMachine, func(of string) bool { return strings.HasPrefix(name, of) })
-		})
+		here := slices.DeleteFunc(keptHere(os.Environ(), passed), byTheMachine)
 		workflow, file := s.keptByWorkflow(passed)
 		read, err := s.reads(ctx, su, slices.Concat(here, workflow), own)
 		if ctx.Err() != nil {
@@ -128,6 +135,9 @@ func sources(framework string) []string {
 	return []string{"*.js", "*.mjs", "*.cjs", "*.jsx", "*.ts", "*.mts", "*.cts", "*.tsx", "*.vue", "*.svelte"}
 }
 
+// installed are where other people's code lies, for git not to look there.
+var installed = []string{":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.venv/**", ":(exclude,glob)**/venv/**", ":(exclude,glob)**/vendor/**"}
+
 // reads are those of the names that the code of head reads as a variable: behind
 // "env.", or in quotes, or taken out of process.env.
 func (s *session) reads(ctx context.Context, su *suite, names, own []string) ([]string, error) {
@@ -143,7 +153,7 @@ func (s *session) reads(ctx context.Context, su *suite, names, own []string) ([]
 			"-e", "(env\\.|[\"'`])" + any + "([^A-Za-z0-9_]|$)",
 			"-e", "\\{[^{}]{0,200}[^A-Za-z0-9_{}]" + any + "[^A-Za-z0-9_{}][^{}]{0,200}\\} *= *(process|import\\.meta)\\.env",
 			"--",
-		}, look.files)
+		}, look.files, installed)
 		r, err := proc.Run(ctx, proc.Spec{Dir: s.ws.Tree(triage.Head).Dir, Argv: argv, Env: su.env, Timeout: reachTimeout, Sink: &found})
 		if err != nil {
 			return nil, err

@@ -13,6 +13,17 @@ func TestKeptVariablesAreThoseThatTestsDoNotHave(t *testing.T) {
 	}
 }
 
+func TestOnlyWholeNamesAreOfTheMachine(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"MAIL": true, "MAIL_DRIVER": false, "EDITOR": true, "EDITOR_URL": false, "XDG_CONFIG_HOME": true, "JAVA_HOME_17_X64": true, "DISPLAY_NAME": false, "SSH_KEY_PATH": false,
+	} {
+		if byTheMachine(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}
+
 func TestWordsAreKeptAcrossWrites(t *testing.T) {
 	t.Parallel()
 	w := wordSet{seen: map[string]bool{}}

@@ -92,6 +92,9 @@ func (j workflowJob) runs() bool {
 // literal is a value as the environment has it, "" for one that only GitHub or a
 // shell knows.
 func literal(value any) string {
+	if value == nil {
+		return ""
+	}
 	text := fmt.Sprint(value)
 	if strings.Contains(text, "${{") || strings.ContainsAny(text, "$`"+shell.Unknown) {
 		return ""

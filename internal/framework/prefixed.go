@@ -23,6 +23,8 @@ const (
 	// maxPrefixes bounds the packages of one log, maxPrefixed what is kept of each, in bytes.
 	maxPrefixes = 200
 	maxPrefixed = 8 << 20
+	// maxInAll bounds them together.
+	maxInAll = 128 << 20
 )
 
 // ReadPrefixed reads a log in which each line has the name of a package or its folder
@@ -31,6 +33,7 @@ const (
 func ReadPrefixed(r io.Reader, in Reading, folder func(name string) string) ([]triage.Failure, error) {
 	logs := map[string]*bytes.Buffer{}
 	var order []string
+	total := 0
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
@@ -43,8 +46,9 @@ func ReadPrefixed(r io.Reader, in Reading, folder func(name string) string) ([]t
 					log = &bytes.Buffer{}
 					logs[name], order = log, append(order, name)
 				}
-				if log != nil && log.Len() < maxPrefixed {
-					log.Write(line[len(m[0]):])
+				if log != nil && log.Len() < maxPrefixed && total < maxInAll {
+					n, _ := log.Write(line[len(m[0]):])
+					total += n
 				}
 			}
 		}

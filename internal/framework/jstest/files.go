@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// maxSource bounds what is read of one file, maxSources how many are looked at.
+	// maxSource bounds what is read of one file, maxSources how many test files are
+	// looked at, maxWalked how many files there are to choose from.
 	maxSource  = 1 << 20
 	maxSources = 20_000
+	maxWalked  = 1_000_000
 )
 
 // reTestFile is a file that these frameworks take for tests by default.
@@ -35,7 +37,7 @@ func FilesWith(tree, dir, name string) []string {
 
 // eachTestFile visits the test files below a directory of a tree, until one ends it.
 func eachTestFile(tree, dir string, visit func(file string) (more bool)) {
-	seen := 0
+	seen, walked := 0, 0
 	root := filepath.Join(tree, filepath.FromSlash(dir))
 	_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -46,11 +48,13 @@ func eachTestFile(tree, dir string, visit func(file string) (more bool)) {
 		case d.IsDir():
 			return nil
 		}
-		if seen++; seen > maxSources {
-			return fs.SkipAll
-		}
 		rel, err := filepath.Rel(tree, p)
-		if file := filepath.ToSlash(rel); err == nil && reTestFile.MatchString(file) && !visit(file) {
+		if file := filepath.ToSlash(rel); err == nil && reTestFile.MatchString(file) {
+			if seen++; seen > maxSources || !visit(file) {
+				return fs.SkipAll
+			}
+		}
+		if walked++; walked > maxWalked {
 			return fs.SkipAll
 		}
 		return nil
@@ -94,16 +98,13 @@ func (t titled) better(o titled) bool {
 	return t.words > o.words || t.words == o.words && t.before && !o.before
 }
 
-// find looks for the longest end of a title between quotes in a text. A title is as
-// it is or not there when its last word is not.
+// find looks for the longest end of a title between quotes in a text. One that only
+// stands there without quotes counts least.
 func find(title, text string) (titled, bool) {
 	title = strings.ReplaceAll(title, `\`, "")
 	words := strings.Fields(title)
 	if len(words) == 0 || !strings.Contains(text, words[len(words)-1]) {
 		return titled{}, false
-	}
-	if strings.Contains(text, title) { // also within a template
-		return titled{words: len(words) + 1, before: true}, true
 	}
 	for i := range words {
 		end := strings.Join(words[i:], " ")
@@ -115,7 +116,7 @@ func find(title, text string) (titled, bool) {
 			return titled{words: len(words) - i, before: before}, true
 		}
 	}
-	return titled{}, false
+	return titled{}, strings.Contains(text, title) // within a template, or by chance
 }
 
 // source is the text of a file as titles are looked for in it: without backslashes.

@@ -36,6 +36,7 @@ func TestTheFilesOfATitleHaveItsLongestEnd(t *testing.T) {
 		"adds two prices": "c/test/whole.test.js",
 		"prices is Bob's": "b/test/price.test.js",
 		"prices round 3":  "",
+		"adds two":        "c/test/whole.test.js",
 		"":                "",
 	} {
 		found, err := jstest.FilesWithTitles(t.Context(), tree, []string{title, "prices"})

@@ -166,20 +166,37 @@ func testFrame(stack string) string {
 	return found
 }
 
+// reNamedTest is a file that is called a test, reHelper one that may only help tests.
+var (
+	reNamedTest = regexp.MustCompile(`[._-](?:test|spec)\.[cm]?[jt]sx?$`)
+	reHelper    = regexp.MustCompile(`(?:^|/)(?:helpers?|utils?|fixtures?|support|setup|mocks?|__mocks__)(?:/|[.-])`)
+)
+
 // testFile is the test file that a stack came from: the outermost of its frames in one
-// that is there. jest-junit names no file by default.
+// that is called so, else the only one of a folder of tests. jest-junit names no file
+// by default.
 func testFile(o Options, stack string) string {
-	found := ""
+	named, others := "", map[string]string{}
 	for line := range strings.Lines(stack) {
 		m := reFrame.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil || strings.Contains(m[1], "node_modules/") {
 			continue
 		}
-		if file := o.file(m[1]); reTestFile.MatchString(file) && o.Exists != nil && o.Exists(file) {
-			found = m[1]
+		file := o.file(m[1])
+		switch {
+		case !reTestFile.MatchString(file) || o.Exists == nil || !o.Exists(file):
+		case reNamedTest.MatchString(file):
+			named = m[1]
+		case !reHelper.MatchString(file):
+			others[file] = m[1]
 		}
 	}
-	return found
+	if named == "" && len(others) == 1 {
+		for _, only := range others {
+			return only
+		}
+	}
+	return named
 }
 
 // caseFile is the file of a test case, empty when no attribute has it.

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/triagebot/triagebot/internal/framework/shell"
 )
 
 // spreaders run the scripts of a workspace's packages, each of which is a suite
@@ -87,6 +89,7 @@ func (w *walker) fromRoot(dir string) Run {
 	if dir == "." || w.root == nil {
 		return Run{}
 	}
+	w.many, w.visits = nil, 0
 	var own Run
 	if run, ok := w.named("test", nil, place{dir: "."}); ok {
 		own, ok = run.in(inDir(dir))
@@ -142,11 +145,45 @@ func (r Runner) Apart(root fs.FS, run Run, dir, file, from string, command []str
 		switch {
 		case ok && own.alike(run):
 			return ""
-		case ok || own.Script != "" && !w.leadsTo(dir, at, run):
+		case ok:
 			return own.Script
+		case len(command) == 0 && !w.leadsTo(dir, at, run):
+			if hidden := w.hidden(at); hidden != "" {
+				return hidden
+			}
 		}
 	}
 	return ""
+}
+
+// noTests are programs that run no tests of these frameworks.
+var noTests = []string{"tsc", "tsd", "vue-tsc", "playwright", "cypress", "eslint", "prettier", "biome", "echo", "exit", "true", ":", "attw", "publint"}
+
+// hidden names the test script of a package that does not show how it runs the
+// framework, empty for none.
+func (w *walker) hidden(dir string) string {
+	m := w.manifest(dir)
+	for _, name := range []string{"test", "unit"} {
+		line, ok := m.Scripts[name]
+		if !ok || isDefault(line) {
+			continue
+		}
+		for _, step := range shell.Parse(line) {
+			words := step.Words
+			if len(words) > 1 && words[0] == "npx" {
+				words = words[1:]
+			}
+			if len(words) > 0 && !slices.Contains(noTests, path.Base(words[0])) && !spreadsIn(words) {
+				return scriptName(name, dir)
+			}
+		}
+	}
+	return ""
+}
+
+// spreadsIn tells that a command runs scripts of many packages.
+func spreadsIn(words []string) bool {
+	return slices.Contains(spreaders, path.Base(words[0]))
 }
 
 // leadsTo tells whether the test script of a package runs the framework in the

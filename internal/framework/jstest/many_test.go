@@ -85,7 +85,7 @@ func TestAPackageThatRunsItsTestsInAnotherWayThanItsSuiteIsTold(t *testing.T) {
 	run, _ := mocha.Runner.Resolve(root, "", "", nil)
 	for file, want := range map[string]string{
 		"packages/web/test/a.js":  `the script "test" of packages/web/package.json`,
-		"packages/docs/test/a.js": `the script "test" of packages/docs/package.json`, // which nobody can read
+		"packages/docs/test/a.js": `the script "test" of packages/docs/package.json`, // nobody knows what astro does
 		"packages/none/test/a.js": "",
 		"test/a.js":               "",
 		"":                        "",
@@ -114,6 +114,8 @@ func TestWhatOneCommandForManyPackagesLeavesOpenIsTold(t *testing.T) {
 			web + "{}", "packages/web", "npm test", "| | after tsc -b in packages/web"},
 		"the root's script, without a command": {`"test":"STRICT=1 npm test --workspaces"`,
 			web + `{"scripts":{"test":"mocha"}}`, "packages/web", "", `| | the script "test" of package.json runs it in another way in packages/web`},
+		"the root's script adds colours": {`"test":"FORCE_COLOR=1 NODE_OPTIONS=--max-old-space-size=4096 npm test --workspaces","ci":"turbo run test:slow"`,
+			web + `{"scripts":{"test":"mocha","test:slow":"SLOW=1 mocha"}}`, "packages/web", "", "| in packages/web"},
 		"the root's script is the package's own": {`"test":"npm test --workspaces"`,
 			web + `{"scripts":{"test":"A=1 mocha"}}`, "packages/web", "", "A=1 | in packages/web"},
 		"an option that is no filter": {`"test":"STRICT=1 node -r esm run-tests.js"`,
@@ -138,6 +140,7 @@ func TestAPackageThatACommandRunsOnItsOwnIsApartFromTheRoot(t *testing.T) {
 		"in a way that nobody sees": {"mocha", "STRICT=1 node run-tests.js", "", `the script "test" of packages/web/package.json`},
 		"from the root":             {"mocha", "cd ../.. && mocha packages/web", "", ""},
 		"no tests yet":              {"mocha", "echo no test specified", "", ""},
+		"only types":                {"mocha", "tsc --noEmit && echo fine", "", ""},
 	} {
 		root := files("-- package.json --\n" + `{"workspaces":["packages/*"],"scripts":{"test":"` + c.root + `"}}` + "\n-- .mocharc.json --\n{}\n-- packages/web/package.json --\n" + `{"scripts":{"test":"` + c.script + `"}}` + "\n")
 		run, _ := mocha.Runner.Resolve(root, "", "", strings.Fields(c.command))

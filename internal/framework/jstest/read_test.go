@@ -271,16 +271,21 @@ func TestAStackNamesTheFileOfATestThatHasNone(t *testing.T) {
     at helper (/home/runner/work/r/r/packages/beta/__tests__/helper.ts:1:1)
     at Object.it (/home/runner/work/r/r/packages/beta/__tests__/index.test.ts:5:3)
     at run (/home/runner/work/r/r/node_modules/jest-circus/build/index.test.js:9:9)</failure></testcase>
-<testcase classname="index waits" name="index waits"><failure>Error: no stack</failure></testcase></testsuite></testsuites>`
+<testcase classname="index waits" name="index waits"><failure>Error: no stack</failure></testcase>
+<testcase classname="index wraps" name="index wraps"><failure>Error: bad
+    at Object.it (/home/runner/work/r/r/packages/beta/__tests__/index.test.ts:5:3)
+    at wrap (/home/runner/work/r/r/packages/beta/__tests__/helper.ts:1:1)</failure></testcase>
+<testcase classname="index helps" name="index helps"><failure>Error: bad
+    at wrap (/home/runner/work/r/r/packages/beta/__tests__/helper.ts:1:1)</failure></testcase></testsuite></testsuites>`
 	there := map[string]bool{"packages/beta/src/index.ts": true, "packages/beta/__tests__/helper.ts": true, "packages/beta/__tests__/index.test.ts": true}
 	fs, err := jest.ReadJUnit(strings.NewReader(report), jstest.Options{Exists: func(file string) bool { return there[file] }})
-	if err != nil || len(fs) != 2 {
+	if err != nil || len(fs) != 4 {
 		t.Fatal(fs, err)
 	}
-	if got := fs[0].Target.Package; got != "packages/beta/__tests__/index.test.ts" {
-		t.Errorf("the file is %q", got)
-	}
-	if got := fs[1].Target.Package; got != "" {
-		t.Errorf("without a stack it is %q", got)
+	const file = "packages/beta/__tests__/index.test.ts"
+	for i, want := range []string{file, "", file, ""} {
+		if got := fs[i].Target.Package; got != want {
+			t.Errorf("%s: the file is %q, want %q", fs[i].Target.Test, got, want)
+		}
 	}
 }

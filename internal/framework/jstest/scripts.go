@@ -45,6 +45,16 @@ func (r Run) alike(o Run) bool {
 	return slices.Equal(r.Env, o.Env) && slices.Equal(r.Node, o.Node) && slices.Equal(r.Args, o.Args)
 }
 
+// plain is a run without what changes no test: colours, the heap, and that CI runs it.
+func (r Run) plain() Run {
+	r.Env = slices.DeleteFunc(slices.Clone(r.Env), func(kv string) bool {
+		name, value, _ := strings.Cut(kv, "=")
+		return slices.Contains([]string{"FORCE_COLOR", "NO_COLOR", "CI"}, name) || name == "NODE_OPTIONS" && strings.HasPrefix(value, "--max") && !strings.Contains(value, " ")
+	})
+	r.Args = slices.DeleteFunc(slices.Clone(r.Args), func(o string) bool { return o == "--ci" })
+	return r
+}
+
 // Told is an environment as people are told it: without the values of a file of
 // variables, which may be secrets.
 func (r Run) Told(env []string) []string {
@@ -140,7 +150,7 @@ func (r Runner) Resolve(root fs.FS, dir, from string, command []string) (run Run
 	dir = path.Clean("./" + dir)
 	if len(command) == 0 {
 		run, ok = w.scripts(dir)
-		if root := w.fromRoot(dir); root.Script != "" && !root.alike(run) {
+		if root := w.fromRoot(dir); root.Script != "" && !root.plain().alike(run.plain()) {
 			run.Doubts = append(run.Doubts, root.Script+" runs it in another way")
 		}
 		return run, ok
