@@ -159,32 +159,24 @@ func TestFailedInstallMakesOnlyThatSideUnbuildable(t *testing.T) {
 }
 
 func TestCheckoutWithoutModulesIsInstalled(t *testing.T) {
-	r := webRepo(t, "package-lock.json")
-	if err := os.RemoveAll(filepath.Join(r.dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
-	manager(t, "npm", "mkdir node_modules")
-	w := r.openModules("")
-	for _, s := range []triage.Side{triage.Head, triage.Base} {
-		if _, err := os.Stat(filepath.Join(w.Tree(s).Dir, "node_modules")); err != nil || w.Tree(s).Unbuildable != "" {
-			t.Errorf("%s: %v %+v", s, err, w.Tree(s))
-		}
-	}
-}
-
-// Yarn's Plug'n'Play makes none, but vitest a directory for its cache in it.
-func TestACacheAloneIsNoInstalledPackage(t *testing.T) {
-	r := webRepo(t, "package-lock.json")
-	modules := filepath.Join(r.dir, "node_modules")
-	if err := errors.Join(os.RemoveAll(modules), os.MkdirAll(filepath.Join(modules, ".vite"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	manager(t, "npm", "mkdir -p node_modules/left")
-	w := r.openModules("")
-	for _, s := range []triage.Side{triage.Head, triage.Base} {
-		if _, err := os.Stat(filepath.Join(w.Tree(s).Dir, "node_modules/left")); err != nil || w.Tree(s).Unbuildable != "" {
-			t.Errorf("%s: %v %+v", s, err, w.Tree(s))
-		}
+	for name, has := range map[string]string{
+		"none": "",
+		// Yarn's Plug'n'Play makes none, but vitest a directory for its cache in it.
+		"a cache alone": "node_modules/.vite",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := webRepo(t, "package-lock.json")
+			if err := errors.Join(os.RemoveAll(filepath.Join(r.dir, "node_modules")), os.MkdirAll(filepath.Join(r.dir, has), 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			manager(t, "npm", "mkdir -p node_modules/left")
+			w := r.openModules("")
+			for _, s := range []triage.Side{triage.Head, triage.Base} {
+				if _, err := os.Stat(filepath.Join(w.Tree(s).Dir, "node_modules/left")); err != nil || w.Tree(s).Unbuildable != "" {
+					t.Errorf("%s: %v %+v", s, err, w.Tree(s))
+				}
+			}
+		})
 	}
 }
 
