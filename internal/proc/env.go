@@ -64,16 +64,14 @@ func passes(name string, extra []string) bool {
 			listed = true
 		}
 	}
-	return listed && !denied(strings.ToUpper(name))
-}
-
-func denied(upper string) bool {
-	return hasPrefix(upper, deniedPrefixes) || Secret(upper)
+	return listed && !Denied(name)
 }
 
 // Denied reports whether a variable belongs to the CI runner or is named like a
 // secret: a test gets it only when it is asked for by its whole name.
-func Denied(name string) bool { return denied(strings.ToUpper(name)) }
+func Denied(name string) bool {
+	return hasPrefix(strings.ToUpper(name), deniedPrefixes) || Secret(name)
+}
 
 // Secret reports whether a variable is named like a secret: its value must not
 // be shown.
