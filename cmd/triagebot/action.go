@@ -54,8 +54,11 @@ func newActionRun(root *cobra.Command, s streams, environ []string) *actionRun {
 	return a
 }
 
-func (a *actionRun) lookup(name string) (value string, ok bool) {
-	for _, kv := range a.environ {
+func (a *actionRun) lookup(name string) (value string, ok bool) { return lookIn(a.environ, name) }
+
+// lookIn is a variable of an environment: the last of that name.
+func lookIn(environ []string, name string) (value string, ok bool) {
+	for _, kv := range environ {
 		if v, is := strings.CutPrefix(kv, name+"="); is {
 			value, ok = v, true
 		}

@@ -145,7 +145,8 @@ func (c *child) environment(environ []string, passEnv string) ([]string, error) 
 	env := proc.CleanEnv(environ, append(slices.Clone(cfg.PassEnv), workspace.LockVar)...)
 	env = append(env, keptVar+"="+strings.Join(keptHere(environ, env), " "))
 	if file := workflowFile(environ); file != "" {
-		env = append(env, workflowVar+"="+file, jobVar+"="+valueOf(environ, "GITHUB_JOB"))
+		job, _ := lookIn(environ, "GITHUB_JOB")
+		env = append(env, workflowVar+"="+file, jobVar+"="+job)
 	}
 	if c.acc == nil {
 		return env, nil
@@ -160,19 +161,10 @@ func (c *child) environment(environ []string, passEnv string) ([]string, error) 
 // workflowFile is the path of the workflow that runs us, below its repository's
 // root, as GITHUB_WORKFLOW_REF ("owner/name/PATH@REF") has it; empty for none.
 func workflowFile(environ []string) string {
-	file, _, _ := strings.Cut(valueOf(environ, "GITHUB_WORKFLOW_REF"), "@")
+	ref, _ := lookIn(environ, "GITHUB_WORKFLOW_REF")
+	file, _, _ := strings.Cut(ref, "@")
 	if parts := strings.SplitN(file, "/", 3); len(parts) == 3 {
 		return parts[2]
-	}
-	return ""
-}
-
-// valueOf is a variable of an environment, empty when it has none.
-func valueOf(environ []string, name string) string {
-	for _, kv := range environ {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/framework"
+	"github.com/triagebot/triagebot/internal/framework/jstest"
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
@@ -168,13 +168,10 @@ func (c *collected) readFile(flag, path string, in framework.Reading) (framework
 
 // folderOf finds the folder of a package by its name, among those of the suites.
 func folderOf(in framework.Reading) func(name string) string {
+	files := treeFS(in.Root)
 	return func(name string) string {
 		for _, s := range in.Suites {
-			var manifest struct {
-				Name string `json:"name"`
-			}
-			b, err := os.ReadFile(filepath.Join(in.Root, filepath.FromSlash(s.Dir), "package.json"))
-			if err == nil && json.Unmarshal(b, &manifest) == nil && manifest.Name == name {
+			if jstest.PackageName(files, s.Dir) == name {
 				return s.Dir
 			}
 		}

@@ -141,17 +141,18 @@ var installed = []string{":(exclude,glob)**/node_modules/**", ":(exclude,glob)**
 // reads are those of the names that the code of head reads as a variable: behind
 // "env.", or in quotes, or taken out of process.env.
 func (s *session) reads(ctx context.Context, su *suite, names, own []string) ([]string, error) {
-	public, private := split(names, func(name string) bool { return !proc.Denied(name) })
+	public := slices.DeleteFunc(slices.Clone(names), proc.Denied)
+	private := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !proc.Denied(name) })
 	found := wordSet{seen: map[string]bool{}}
 	for _, look := range []struct{ names, files []string }{{public, sources(su.Framework)}, {private, own}} {
 		if len(look.names) == 0 {
 			continue
 		}
-		any := "(" + strings.Join(look.names, "|") + ")"
+		name := "(" + strings.Join(look.names, "|") + ")"
 		argv := slices.Concat([]string{
 			"git", "grep", "-o", "-h", "-I", "-E", "--untracked",
-			"-e", "(env\\.|[\"'`])" + any + "([^A-Za-z0-9_]|$)",
-			"-e", "\\{[^{}]{0,200}[^A-Za-z0-9_{}]" + any + "[^A-Za-z0-9_{}][^{}]{0,200}\\} *= *(process|import\\.meta)\\.env",
+			"-e", "(env\\.|[\"'`])" + name + "([^A-Za-z0-9_]|$)",
+			"-e", "\\{[^{}]{0,200}[^A-Za-z0-9_{}]" + name + "[^A-Za-z0-9_{}][^{}]{0,200}\\} *= *(process|import\\.meta)\\.env",
 			"--",
 		}, look.files, installed)
 		r, err := proc.Run(ctx, proc.Spec{Dir: s.ws.Tree(triage.Head).Dir, Argv: argv, Env: su.env, Timeout: reachTimeout, Sink: &found})
@@ -181,18 +182,6 @@ func (w *wordSet) Write(b []byte) (int, error) {
 	}
 	w.rest = slices.Clone(text[end:])
 	return len(b), nil
-}
-
-// split parts names by what holds of them.
-func split(names []string, holds func(string) bool) (yes, no []string) {
-	for _, name := range names {
-		if holds(name) {
-			yes = append(yes, name)
-		} else {
-			no = append(no, name)
-		}
-	}
-	return yes, no
 }
 
 // notOfName tells that a letter is none of a variable's name.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -127,29 +126,10 @@ func (j *scriptLanguage) named(id string, su *suite) (triage.Failure, bool) {
 	}, true
 }
 
-// resolve finds the files of failures whose report names none, as the JUnit
-// report of Node 20 does: the stack shows it, else the file that has the name.
+// resolve refuses files that are not there: a name of --test has its file, and for
+// failures of a report that names none, [session.locate] has found it.
 func (j *scriptLanguage) resolve(_ context.Context, s *session, su *suite, fs []triage.Failure) ([]triage.Failure, error) {
-	var out []triage.Failure
-	head := s.ws.Tree(triage.Head).Dir
-	for _, f := range fs {
-		if f.Target.Package != "" {
-			out = append(out, f)
-			continue
-		}
-		files := []string{f.Location.File}
-		if !fileIn(head)(f.Location.File) || !jstest.Mentions(head, f.Location.File, j.leaf(f.Target.Test)) {
-			files = jstest.FilesWith(head, su.dir(), j.leaf(f.Target.Test))
-		}
-		if len(files) == 0 {
-			return nil, fmt.Errorf("reading failures: no test file on head has %q: name it with --test as %s", f.Target.Test, forms[j.dialect.name])
-		}
-		for _, file := range files {
-			f.Target.Package = file
-			out = append(out, f)
-		}
-	}
-	return s.filesThere(su, out)
+	return s.filesThere(su, fs)
 }
 
 // leaf is the test's own name, as its file has it.

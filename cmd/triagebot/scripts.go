@@ -209,14 +209,18 @@ func (j *scriptLanguage) example() string {
 // another way than the trials of their suite, which CI may have used: the root of
 // a workspace has a configuration, and so its packages that have none are its.
 func (s *session) apart(failures []triage.Failure) {
+	trees := []fs.FS{treeFS(s.ws.Tree(triage.Head).Dir), treeFS(s.ws.Tree(triage.Base).Dir)}
+	asked := map[string]bool{}
 	for _, f := range failures {
 		su := s.of(f.Target)
 		j, ok := su.lang.(*scriptLanguage)
-		if !ok || len(su.Command) > 0 && !su.typed {
+		folder := su.Name + " " + path.Dir(f.Target.Package)
+		if !ok || len(su.Command) > 0 && !su.typed || asked[folder] {
 			continue
 		}
-		for _, side := range []triage.Side{triage.Head, triage.Base} {
-			script := j.dialect.runner.Apart(treeFS(s.ws.Tree(side).Dir), j.run, su.dir(), f.Target.Package, s.ws.Prefix(), su.Command)
+		asked[folder] = true
+		for _, tree := range trees {
+			script := j.dialect.runner.Apart(tree, j.run, su.dir(), f.Target.Package, s.ws.Prefix(), su.Command)
 			if script == "" {
 				continue
 			}

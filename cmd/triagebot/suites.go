@@ -88,13 +88,14 @@ func choose(configured []config.Suite, found []framework.Suite, command []string
 			all = some
 		}
 	}
-	if len(command) > 0 && len(configured) > 0 {
+	if len(command) == 0 {
+		return all, nil
+	}
+	if len(configured) > 0 {
 		all = all[:1]
 	}
 	for i := range all {
-		if len(command) > 0 {
-			all[i].Command = command
-		}
+		all[i].Command = command
 	}
 	return all, nil
 }
@@ -126,10 +127,10 @@ func typedSuites(command []string, prefix string, found []framework.Suite) []con
 	return all
 }
 
-// lies tells that a suite's directory is one or below it.
-func lies(dir, in string) bool {
-	in = path.Clean(in)
-	return in == "." || dir == in || strings.HasPrefix(dir, in+"/")
+// lies tells that a path is that of a directory, or below it.
+func lies(at, dir string) bool {
+	dir = path.Clean(dir)
+	return dir == "." || at == dir || strings.HasPrefix(at, dir+"/")
 }
 
 // below is the directory of a command's suite: where it was typed, for what is
@@ -290,8 +291,7 @@ func (s *session) suiteFor(t triage.Target) *suite {
 		if first == nil {
 			first = su
 		}
-		inside := su.dir() == "" || strings.HasPrefix(t.Package, su.dir()+"/")
-		if inside && (best == nil || len(su.dir()) > len(best.dir())) {
+		if lies(t.Package, su.dir()) && (best == nil || len(su.dir()) > len(best.dir())) {
 			best = su
 		}
 	}

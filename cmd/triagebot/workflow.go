@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,19 +134,12 @@ func assigned(text string) []string {
 // commands and that are not in an environment with any of the values that stand there.
 func (s *session) keptByWorkflow(passed []string) (names []string, file string) {
 	file = os.Getenv(workflowVar)
-	if !filepath.IsLocal(filepath.FromSlash(file)) {
-		return nil, ""
-	}
-	root, err := os.OpenRoot(s.ws.Tree(triage.Head).Dir)
-	if err != nil {
-		return nil, ""
-	}
-	defer root.Close()
-	st, err := root.Stat(filepath.FromSlash(file))
+	files := treeFS(s.ws.Tree(triage.Head).Dir)
+	st, err := fs.Stat(files, file)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > maxWorkflow {
 		return nil, ""
 	}
-	text, err := root.ReadFile(filepath.FromSlash(file))
+	text, err := fs.ReadFile(files, file)
 	var w workflow
 	if err != nil || yaml.Unmarshal(text, &w) != nil {
 		return nil, "" // GitHub ran it, but we cannot read it

@@ -9,15 +9,10 @@ import (
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
-var (
-	// rePrefix is what programs that run the tests of many packages write before each
-	// line: turbo ("name:task: "), pnpm ("folder task: "), lerna ("name: "), yarn
-	// ("[name]: ") and concurrently ("[name] ").
-	rePrefix = regexp.MustCompile(`^(?:\[([^\]\s]+)\]:? |([@\w./-]+):[\w:.-]+: ?|([@\w./-]+) [\w:.-]+: ?|([@\w./-]+): )`)
-	// reStamp is GitHub's time before a line, reColour what colours it.
-	reStamp  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z `)
-	reColour = regexp.MustCompile("\x1b\\[[0-9;]*m")
-)
+// rePrefix is what programs that run the tests of many packages write before each
+// line: turbo ("name:task: "), pnpm ("folder task: "), lerna ("name: "), yarn
+// ("[name]: ") and concurrently ("[name] ").
+var rePrefix = regexp.MustCompile(`^(?:\[([^\]\s]+)\]:? |([@\w./-]+):[\w:.-]+: ?|([@\w./-]+) [\w:.-]+: ?|([@\w./-]+): )`)
 
 const (
 	// maxPrefixes bounds the packages of one log, maxPrefixed what is kept of each, in bytes.
@@ -38,7 +33,7 @@ func ReadPrefixed(r io.Reader, in Reading, folder func(name string) string) ([]t
 	for {
 		line, err := lines.ReadSlice('\n')
 		if len(line) > 0 {
-			line = reStamp.ReplaceAll(reColour.ReplaceAll(line, nil), nil)
+			line = reDecor.ReplaceAll(line, nil)
 			if m := rePrefix.FindSubmatch(line); m != nil {
 				name := string(bytes.Join(m[1:], nil))
 				log, ok := logs[name]

@@ -154,25 +154,22 @@ func short(framework string) string {
 
 // read reads a report of one kind of one suite.
 func (in Reading) read(r io.Reader, k Kind, s Suite) ([]triage.Failure, error) {
-	of := in.of(s.Framework)
-	if s.Framework != gotest.Name && len(of) > 1 && in.Exists != nil {
+	if s.Framework == gotest.Name {
+		return in.readGo(r, k, s)
+	}
+	if of := in.of(s.Framework); len(of) > 1 && in.Exists != nil {
 		return in.readSeveral(r, k, s, of)
 	}
 	fs, err := in.readOne(r, k, s)
 	for i := range fs {
-		if s.Framework != gotest.Name {
-			in.place(&fs[i], s)
-		}
+		in.place(&fs[i], s)
 	}
 	return fs, err
 }
 
 // readOne reads a report whose relative paths are those of one suite.
 func (in Reading) readOne(r io.Reader, k Kind, s Suite) ([]triage.Failure, error) {
-	switch s.Framework {
-	case gotest.Name:
-		return in.readGo(r, k, s)
-	case pytest.Name:
+	if s.Framework == pytest.Name {
 		return in.readPython(r, k, s)
 	}
 	return in.readScript(r, k, s)

@@ -19,14 +19,14 @@ const (
 
 var anyDir = strings.Repeat(anyPart, anyDepth)
 
-// fromAny is a path as it was before it was put into anyDir; any is false for one
-// that was not.
-func fromAny(file string) (rel string, any bool) {
+// fromAny is a path as it was before it was put into anyDir; ok is false for one that
+// was not.
+func fromAny(file string) (rel string, ok bool) {
 	up := anyDepth
 	for strings.HasPrefix(file, anyPart) {
-		file, up, any = file[len(anyPart):], up-1, true
+		file, up, ok = file[len(anyPart):], up-1, true
 	}
-	return strings.Repeat("../", up) + file, any
+	return strings.Repeat("../", up) + file, ok
 }
 
 // of are the suites of a framework.
@@ -42,8 +42,11 @@ func (in Reading) of(framework string) []Suite {
 func (in Reading) readSeveral(r io.Reader, k Kind, s Suite, of []Suite) ([]triage.Failure, error) {
 	open := in
 	open.Exists = func(file string) bool {
-		rest, any := fromAny(file)
-		return !any && in.Exists(file) || any && slices.ContainsFunc(of, func(s Suite) bool { return in.Exists(path.Join(s.Dir, rest)) })
+		rest, relative := fromAny(file)
+		if !relative {
+			return in.Exists(file)
+		}
+		return slices.ContainsFunc(of, func(s Suite) bool { return in.Exists(path.Join(s.Dir, rest)) })
 	}
 	fs, err := open.readOne(r, k, Suite{Name: s.Name, Framework: s.Framework, Dir: anyDir})
 	var out []triage.Failure

@@ -80,6 +80,12 @@ type manifest struct {
 	Name       string            `json:"name"`
 }
 
+// PackageName is the name that a directory's package.json gives, empty for none.
+func PackageName(root fs.FS, dir string) string {
+	m, _ := readManifest(root, dir)
+	return m.Name
+}
+
 // readManifest reads a directory's package.json; ok is false for none and for one that is broken.
 // A part of the wrong kind, as a script that is a number, is as if it were not there.
 func readManifest(root fs.FS, dir string) (m manifest, ok bool) {

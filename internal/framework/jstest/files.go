@@ -22,28 +22,15 @@ const (
 // reTestFile is a file that these frameworks take for tests by default.
 var reTestFile = regexp.MustCompile(`(?:[._-](?:test|spec)|(?:^|/)test[^/]*)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?)/.*\.[cm]?[jt]sx?$`)
 
-// FilesWith are the test files below a directory of a tree that have a test's
-// own name written out, relative to the tree with forward slashes.
-func FilesWith(tree, dir, name string) []string {
-	var found []string
-	eachTestFile(tree, dir, func(file string) bool {
-		if Mentions(tree, file, name) {
-			found = append(found, file)
-		}
-		return true
-	})
-	return found
-}
-
-// eachTestFile visits the test files below a directory of a tree, until one ends it.
-func eachTestFile(tree, dir string, visit func(file string) (more bool)) {
+// eachTestFile visits the test files of a tree, relative to it with forward slashes,
+// until one ends it.
+func eachTestFile(tree string, visit func(file string) (more bool)) {
 	seen, walked := 0, 0
-	root := filepath.Join(tree, filepath.FromSlash(dir))
-	_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil // what cannot be read has no test for us
-		case d.IsDir() && p != root && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && p != tree && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
@@ -66,57 +53,68 @@ func eachTestFile(tree, dir string, visit func(file string) (more bool)) {
 // those that have the longest end of it between quotes, of them those that have the
 // words before it too, if any do. All titles are looked for in one pass.
 func FilesWithTitles(ctx context.Context, tree string, titles []string) (map[string][]string, error) {
-	best := map[string]titled{}
-	eachTestFile(tree, "", func(file string) bool {
+	all := make([]sought, len(titles))
+	for i, title := range titles {
+		bare := strings.ReplaceAll(title, `\`, "")
+		all[i] = sought{bare: bare, words: strings.Fields(bare)}
+	}
+	eachTestFile(tree, func(file string) bool {
 		text := source(tree, file)
-		for _, title := range titles {
-			if at, ok := find(title, text); ok && at.better(best[title]) {
-				best[title] = titled{at.words, at.before, []string{file}}
-			} else if known := best[title]; ok && at.words == known.words && at.before == known.before {
-				known.files = append(known.files, file)
-				best[title] = known
-			}
+		for i := range all {
+			all[i].look(file, text)
 		}
 		return ctx.Err() == nil
 	})
 	found := map[string][]string{}
-	for title, at := range best {
-		found[title] = at.files
+	for i, title := range titles {
+		if len(all[i].files) > 0 {
+			found[title] = all[i].files
+		}
 	}
 	return found, ctx.Err()
 }
 
-// titled is how much of a title files have: the words of its end, and whether they
-// have those before it.
-type titled struct {
+// sought is a title, and the files that have most of it so far.
+type sought struct {
+	bare  string
+	words []string
+	best  part
+	files []string
+}
+
+// part is how much of a title a file has: the words of its end that stand between
+// quotes, and whether it has those before them too.
+type part struct {
 	words  int
 	before bool
-	files  []string
 }
 
-func (t titled) better(o titled) bool {
-	return t.words > o.words || t.words == o.words && t.before && !o.before
-}
-
-// find looks for the longest end of a title between quotes in a text. One that only
-// stands there without quotes counts least.
-func find(title, text string) (titled, bool) {
-	title = strings.ReplaceAll(title, `\`, "")
-	words := strings.Fields(title)
-	if len(words) == 0 || !strings.Contains(text, words[len(words)-1]) {
-		return titled{}, false
+func (t *sought) look(file, text string) {
+	switch at, ok := t.in(text); {
+	case !ok:
+	case at.words > t.best.words, at.words == t.best.words && at.before && !t.best.before:
+		t.best, t.files = at, []string{file}
+	case at == t.best:
+		t.files = append(t.files, file)
 	}
-	for i := range words {
-		end := strings.Join(words[i:], " ")
+}
+
+// in looks for the longest end of the title between quotes in a text. One that only
+// stands there without quotes counts least.
+func (t *sought) in(text string) (part, bool) {
+	if len(t.words) == 0 || !strings.Contains(text, t.words[len(t.words)-1]) {
+		return part{}, false
+	}
+	for i := range t.words {
+		end := strings.Join(t.words[i:], " ")
 		for _, quote := range []string{"'", `"`, "`"} {
-			if !strings.Contains(text, quote+end+quote) {
-				continue
+			if strings.Contains(text, quote+end+quote) {
+				before := !slices.ContainsFunc(t.words[:i], func(w string) bool { return !strings.Contains(text, w) })
+				return part{len(t.words) - i, before}, true
 			}
-			before := !slices.ContainsFunc(words[:i], func(w string) bool { return !strings.Contains(text, w) })
-			return titled{words: len(words) - i, before: before}, true
 		}
 	}
-	return titled{}, strings.Contains(text, title) // within a template, or by chance
+	return part{}, strings.Contains(text, t.bare) // within a template, or by chance
 }
 
 // source is the text of a file as titles are looked for in it: without backslashes.

@@ -128,20 +128,16 @@ func (w *walker) members() []string {
 func (r Runner) Apart(root fs.FS, run Run, dir, file, from string, command []string) string {
 	w := walker{r: r, root: root}
 	dir = path.Clean("./" + dir)
+	read := w.scripts
 	if len(command) > 0 {
 		w.command(command, place{dir: path.Clean("./" + from)})
 		if len(w.many) == 0 {
 			return ""
 		}
+		read = w.inMany
 	}
 	for at := path.Dir(file); at != dir && at != "." && at != "/"; at = path.Dir(at) {
-		var own Run
-		ok := false
-		if len(command) > 0 {
-			own, ok = w.inMany(at)
-		} else {
-			own, ok = w.scripts(at)
-		}
+		own, ok := read(at)
 		switch {
 		case ok && own.alike(run):
 			return ""
@@ -156,8 +152,9 @@ func (r Runner) Apart(root fs.FS, run Run, dir, file, from string, command []str
 	return ""
 }
 
-// noTests are programs that run no tests of these frameworks.
-var noTests = []string{"tsc", "tsd", "vue-tsc", "playwright", "cypress", "eslint", "prettier", "biome", "echo", "exit", "true", ":", "attw", "publint"}
+// noTests are programs that run no tests of these frameworks, beside those that run
+// nothing.
+var noTests = slices.Concat(quiet, spreaders, []string{"tsc", "tsd", "vue-tsc", "playwright", "cypress", "biome", "exit", "true", ":", "attw", "publint"})
 
 // hidden names the test script of a package that does not show how it runs the
 // framework, empty for none.
@@ -173,17 +170,12 @@ func (w *walker) hidden(dir string) string {
 			if len(words) > 1 && words[0] == "npx" {
 				words = words[1:]
 			}
-			if len(words) > 0 && !slices.Contains(noTests, path.Base(words[0])) && !spreadsIn(words) {
+			if len(words) > 0 && !slices.Contains(noTests, path.Base(words[0])) && !shell.Passive(words[0]) {
 				return scriptName(name, dir)
 			}
 		}
 	}
 	return ""
-}
-
-// spreadsIn tells that a command runs scripts of many packages.
-func spreadsIn(words []string) bool {
-	return slices.Contains(spreaders, path.Base(words[0]))
 }
 
 // leadsTo tells whether the test script of a package runs the framework in the

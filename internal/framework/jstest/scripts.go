@@ -113,7 +113,8 @@ type walker struct {
 	nested int
 	visits int
 	// many are the commands that were met that run a script in many packages.
-	many     []many // read are the manifests by directory, packages the workspace's.
+	many []many
+	// read are the manifests by directory, packages the workspace's.
 	read     map[string]manifest
 	packages []string
 }
