@@ -125,7 +125,8 @@ func measure(t testing.TB, bin string, s sampletest.Sample, r sampletest.Repo, e
 		last := c.report.Trials[n-1]
 		c.after = began.Add(c.wall).Sub(last.Start) - time.Duration(last.DurationMS*1e6)
 	}
-	c.wrong = s.Check(b, r)
+	a := s.Check(b, r)
+	c.wrong = append(a.Wrong, a.Strays...)
 	return c
 }
 

@@ -26,6 +26,11 @@ func TestDocumentWasMeasuredWithThisPolicy(t *testing.T) {
 			t.Errorf("the document has no row %q", r.name)
 		}
 	}
+	for _, r := range coinRows() {
+		if !strings.Contains(string(text), "| "+r.name+" |") {
+			t.Errorf("the document has no row %q", r.name)
+		}
+	}
 }
 
 const preface = `# How often the verdicts are wrong
@@ -42,12 +47,13 @@ run of the whole package is possible. The rules and their reasons are in
 
 `
 
-func document(measured []measuredRow, families []measuredFamily) []byte {
+func document(measured, coins []measuredRow, families []measuredFamily) []byte {
 	var b bytes.Buffer
 	total := sum(measured, isRegression, isIntroduced, isFlake, isOnBase, isNeither)
 	fmt.Fprintf(&b, preface, *simChecks, total.n, measured[0].n, policyLine())
 	writePromises(&b, measured, total)
 	writeMatrix(&b, measured)
+	writeCoins(&b, coins)
 	writeFamilies(&b, families)
 	b.WriteString(limits)
 	return b.Bytes()
@@ -83,7 +89,12 @@ func writePromises(b *bytes.Buffer, measured []measuredRow, total measuredRow) {
 }
 
 func writeMatrix(b *bytes.Buffer, measured []measuredRow) {
-	b.WriteString("## What became of each planted truth\n\nIn per cent of the checks of a row; \"trials\" are the mean plain trials, and all trials without the search for a cause.\n\n| planted |")
+	b.WriteString("## What became of each planted truth\n\nIn per cent of the checks of a row; \"trials\" are the mean plain trials, and all trials without the search for a cause.\n\n")
+	writeTable(b, measured)
+}
+
+func writeTable(b *bytes.Buffer, measured []measuredRow) {
+	b.WriteString("| planted |")
 	for _, c := range columns {
 		fmt.Fprintf(b, " %s |", c.title)
 	}

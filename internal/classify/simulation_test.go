@@ -223,12 +223,14 @@ func TestSimulation(t *testing.T) {
 		checkRow(t, measured[i])
 	}
 	checkSums(t, measured)
+	coins := simulateCoins(each)
+	checkCoins(t, coins)
 	families := simulateFamilies(DefaultPolicy(), max(20, *simChecks/100))
 	for _, f := range families {
 		checkFamily(t, f)
 	}
 	if *simUpdate {
-		if err := os.WriteFile(simDocument, document(measured, families), 0o644); err != nil {
+		if err := os.WriteFile(simDocument, document(measured, coins, families), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -44,6 +44,8 @@ type world struct {
 	drift float64
 	// wholeSuite: a run with the whole suite is possible.
 	wholeSuite bool
+	// costMS is what a trial takes; the rounds of a cheap one may go on for longer.
+	costMS float64
 }
 
 // driftMemory is the AR(1) coefficient: a machine's mood lasts some twenty trials.
@@ -90,7 +92,7 @@ func (s *simulation) trial(w world, r triage.Request) triage.Trial {
 	if r.Arm.Side == triage.Base {
 		b = w.base
 	}
-	t := triage.Trial{Seq: s.seq, Request: r, Outcome: triage.Pass, Ran: 1}
+	t := triage.Trial{Seq: s.seq, Request: r, Outcome: triage.Pass, Ran: 1, DurationMS: w.costMS}
 	rate, other := b.rate, b.other
 	switch {
 	case b.absent:

@@ -10,13 +10,27 @@ import (
 	"github.com/triagebot/triagebot/internal/triage"
 )
 
-// Check compares a report.json with the truth and returns every difference, one
-// a line; none means that the report is right.
-func (s Sample) Check(report []byte, r Repo) []string {
+// Answer is a report held against the truth.
+type Answer struct {
+	// Wrong has every difference, one a line; none means that the report is right.
+	Wrong []string
+	// Strays are the verdicts that a test which draws lots gets now and then.
+	Strays []string
+}
+
+// Check compares a report.json with the truth.
+func (s Sample) Check(report []byte, r Repo) Answer {
 	var got triage.Report
 	if err := json.Unmarshal(report, &got); err != nil {
-		return []string{fmt.Sprintf("report.json cannot be read: %v", err)}
+		return Answer{Wrong: []string{fmt.Sprintf("report.json cannot be read: %v", err)}}
 	}
+	a := s.checkVerdicts(got)
+	a.Wrong = append(s.checkFrame(got, r), a.Wrong...)
+	return a
+}
+
+// checkFrame compares all but the verdicts.
+func (s Sample) checkFrame(got triage.Report, r Repo) []string {
 	var wrong []string
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	if got.Schema != triage.Schema {
@@ -37,7 +51,7 @@ func (s Sample) Check(report []byte, r Repo) []string {
 	if s.Leftover != "" && !slices.ContainsFunc(got.Trials, s.hasLeftover) {
 		add("no trial noticed a leftover %s", s.Leftover)
 	}
-	return append(wrong, s.checkVerdicts(got)...)
+	return wrong
 }
 
 func (s Sample) hasLeftover(t triage.Trial) bool {
@@ -45,29 +59,33 @@ func (s Sample) hasLeftover(t triage.Trial) bool {
 }
 
 // checkVerdicts wants each expected target exactly once and no other.
-func (s Sample) checkVerdicts(got triage.Report) []string {
-	var wrong []string
+func (s Sample) checkVerdicts(got triage.Report) Answer {
+	var a Answer
 	left := slices.Clone(got.Verdicts)
 	for _, w := range s.Verdicts {
 		i := slices.IndexFunc(left, func(v triage.Verdict) bool {
 			return v.Target.Package == w.Package && v.Target.Test == w.Test
 		})
 		if i < 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: no verdict", w.target()))
+			a.Wrong = append(a.Wrong, w.target()+": no verdict")
 			continue
 		}
 		if redOnBase(got.Trials, left[i].Target) {
 			w.Reasons = slices.Concat(w.Reasons, w.IfBaseRed)
 		}
-		for _, m := range w.check(left[i]) {
-			wrong = append(wrong, w.target()+": "+m)
+		if v := left[i]; slices.Contains(w.ByChance, v.Class) {
+			a.Strays = append(a.Strays, fmt.Sprintf("%s: by chance %s %v", w.target(), v.Class, v.Reasons))
+		} else {
+			for _, m := range w.check(v) {
+				a.Wrong = append(a.Wrong, w.target()+": "+m)
+			}
 		}
 		left = slices.Delete(left, i, i+1)
 	}
 	for _, v := range left {
-		wrong = append(wrong, fmt.Sprintf("%s: a verdict (%s) that nobody asked for", v.Target, v.Class))
+		a.Wrong = append(a.Wrong, fmt.Sprintf("%s: a verdict (%s) that nobody asked for", v.Target, v.Class))
 	}
-	return wrong
+	return a
 }
 
 // redOnBase reports whether a plain measured trial of the target was red on base.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/triagebot/triagebot/internal/sample"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -49,8 +51,8 @@ var checked = Repo{Repo: sample.Repo{Head: "aaa", Base: "bbb"}}
 
 func TestCheckAcceptsTheTruth(t *testing.T) {
 	for _, s := range loadAll(t) {
-		if wrong := s.Check(encode(t, ideal(s, checked)), checked); len(wrong) > 0 {
-			t.Errorf("%s: the truth itself is refused: %v", s.Name, wrong)
+		if a := s.Check(encode(t, ideal(s, checked)), checked); len(a.Wrong)+len(a.Strays) > 0 {
+			t.Errorf("%s: the truth itself is refused: %+v", s.Name, a)
 		}
 	}
 }
@@ -66,12 +68,13 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		"another base":          {"merge-commit", func(r *triage.Report) { r.Check.Base.SHA = "ccc" }, "base is"},
 		"dirt that is not said": {"dirty-worktree", func(r *triage.Report) { r.Check.Head.Dirty = false }, "dirty"},
 		"an early stop":         {"regression", func(r *triage.Report) { r.Plan.Stopped = "budget" }, "stopped early"},
+		"a stray that is none":  {"flake", func(r *triage.Report) { r.Verdicts[0].Class = triage.BrokenOnBase }, "class is broken-on-base"},
 		"a missed leftover":     {"child-process", func(r *triage.Report) { r.Trials = nil }, "leftover process"},
 		"a missing verdict":     {"names", func(r *triage.Report) { r.Verdicts = r.Verdicts[1:] }, "no verdict"},
 		"a verdict too many": {"regression", func(r *triage.Report) {
 			r.Verdicts = append(r.Verdicts, r.Verdicts[0])
 		}, "nobody asked for"},
-		"another class":    {"flake", func(r *triage.Report) { r.Verdicts[0].Class = triage.LikelyRegression }, "class is likely-regression"},
+		"another class":    {"broken-on-base", func(r *triage.Report) { r.Verdicts[0].Class = triage.LikelyRegression }, "class is likely-regression"},
 		"another origin":   {"race-by-head", func(r *triage.Report) { r.Verdicts[0].Origin = triage.OriginBase }, `origin is "base"`},
 		"a race of nobody": {"race-by-head", func(r *triage.Report) { r.Verdicts[0].Origin = "" }, `origin is ""`},
 		"a missing reason": {"renamed", func(r *triage.Report) { r.Verdicts[0].Reasons = nil }, "new-test"},
@@ -94,17 +97,35 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			}
 			r := ideal(s, checked)
 			c.spoil(&r)
-			wrong := s.Check(encode(t, r), checked)
-			if len(wrong) != 1 || !strings.Contains(wrong[0], c.want) {
-				t.Errorf("mismatches are %q, want one with %q", wrong, c.want)
+			a := s.Check(encode(t, r), checked)
+			if len(a.Wrong) != 1 || !strings.Contains(a.Wrong[0], c.want) || len(a.Strays) > 0 {
+				t.Errorf("answer is %+v, want one mismatch with %q", a, c.want)
 			}
 		})
 	}
 }
 
 func TestCheckReportsWhatItCannotRead(t *testing.T) {
-	if wrong := (Sample{}).Check([]byte(`{"schema":`), checked); len(wrong) != 1 || !strings.Contains(wrong[0], "cannot be read") {
-		t.Errorf("mismatches are %q", wrong)
+	if a := (Sample{}).Check([]byte(`{"schema":`), checked); len(a.Wrong) != 1 || !strings.Contains(a.Wrong[0], "cannot be read") {
+		t.Errorf("answer is %+v", a)
+	}
+}
+
+func TestCheckTellsAStrayFromAWrongVerdict(t *testing.T) {
+	s, err := Load(samples + "/introduced-flake.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, want := range map[triage.Class]Answer{
+		triage.Inconclusive:     {Strays: []string{"example.com/retry TestDelayStaysInBounds: by chance inconclusive [unstable]"}},
+		triage.LikelyRegression: {},
+		triage.PreExistingFlake: {Wrong: []string{"example.com/retry TestDelayStaysInBounds: class is pre-existing-flake [unstable], want introduced-flake or likely-regression"}},
+	} {
+		r := ideal(s, checked)
+		r.Verdicts[0].Class, r.Verdicts[0].Reasons = class, []triage.Reason{triage.ReasonUnstable}
+		if diff := cmp.Diff(want, s.Check(encode(t, r), checked)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", class, diff)
+		}
 	}
 }
 

@@ -63,6 +63,9 @@ type Want struct {
 	Test    string `yaml:"test"`
 	// Class lists the classes that are true, nearly always one.
 	Class []triage.Class `yaml:"class"`
+	// ByChance lists the classes that a test which draws lots gets now and then:
+	// docs/simulation.md has how often, [maxStrays] how often is too often.
+	ByChance []triage.Class `yaml:"by_chance"`
 	// Origin is compared for lag-revealed races and wherever the report names one.
 	Origin triage.Origin `yaml:"origin"`
 	// Reasons must all be among the verdict's.
@@ -212,6 +215,9 @@ func (s Sample) check() error {
 		if slices.Contains(w.Class, triage.LagRevealedRace) && (w.Origin == "" || w.Cause == nil) {
 			return fmt.Errorf("checking header: the verdict on %q needs origin and cause", w.Test)
 		}
+		if w.Origin == triage.OriginHead && slices.ContainsFunc(w.ByChance, excuses) {
+			return fmt.Errorf("checking header: chance must not excuse %q, which head brought", w.Test)
+		}
 	}
 	for _, f := range s.Facts {
 		if err := f.check(); err != nil {
@@ -219,4 +225,9 @@ func (s Sample) check() error {
 		}
 	}
 	return nil
+}
+
+// excuses reports whether a class can say that the pull request is not to blame.
+func excuses(c triage.Class) bool {
+	return triage.Verdict{Class: c, Origin: triage.OriginBase}.NotYours()
 }

@@ -37,6 +37,7 @@ func TestParseRefuses(t *testing.T) {
 		"no red":                   {"ci: {run: [go, test, -json]}\n", "", "run or recorded"},
 		"a missing recording":      {"{run: [go, test, -json]}", "{recorded: ci.json}", `no file "ci.json"`},
 		"a race without cause":     {"broken-on-base", "lag-revealed-race", "origin and cause"},
+		"an excuse by chance":      {"[broken-on-base]", "[likely-regression], origin: head, by_chance: [broken-on-base]", "chance must not excuse"},
 		"a file that nothing uses": {"-- head/b.go", "-- heads/b.go --\n-- head/b.go", "nothing uses"},
 		"an unknown side":          {"on: both", "on: all", "want head, base or both"},
 		"an impossible count":      {"1/1", "2/1", "no count can be"},

@@ -22,6 +22,10 @@ Where a red is too rare to wait for, the archive has a recorded report of head w
 of the planted kind: ci.json is the output of go test -json or of a runner of JavaScript, ci.xml the JUnit report of pytest.
 The red of late-writer was caught with fewer rounds of its seal.
 
+Some samples draw lots, and no number of runs makes a verdict on them certain. Those that the simulation of docs/simulation.md
+gives in about one of a thousand checks or more are in the header too (by_chance): such a run is counted as a stray, and repeated. Too many
+of them are an error (decision 0012).
+
 Samples named py-*, seam-option and seam-python need pytest, py-aio-* pytest-asyncio and some of them anyio; make python-env installs all. Those of JavaScript's runners need make
 node-env. A sample whose tools are not here is skipped, and says so.
 
@@ -48,6 +52,9 @@ func summary(wants []Want) string {
 	n := map[string]int{}
 	for _, w := range wants {
 		text := join(w.Class)
+		if len(w.ByChance) > 0 {
+			text += ", by chance " + join(w.ByChance)
+		}
 		if w.Cause != nil && w.Origin != "" {
 			text += ", origin " + string(w.Origin)
 		}

@@ -41,17 +41,26 @@ func TestTruth(t *testing.T) {
 	binary := buildBinary(t)
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "sample\tright\tmean s\tmax s")
+	fmt.Fprintln(w, "sample\tright\tstrayed\tmean s\tmax s")
 	each(t, all, pattern, func(t *testing.T, s Sample) {
-		right, sum, longest := 0, time.Duration(0), time.Duration(0)
-		for i := range times {
-			wall, wrong := measureOnce(t, binary, s)
+		right, strays, runs, sum, longest := 0, 0, 0, time.Duration(0), time.Duration(0)
+		for ; runs < times+strays; runs++ {
+			wall, a := measureOnce(t, binary, s)
 			sum, longest = sum+wall, max(longest, wall)
-			for _, m := range wrong {
-				t.Errorf("run %d: %s", i+1, m)
+			for _, m := range a.Wrong {
+				t.Errorf("run %d: %s", runs+1, m)
 			}
-			if len(wrong) == 0 {
+			for _, m := range a.Strays {
+				t.Logf("run %d strayed: %s", runs+1, m)
+			}
+			switch {
+			case len(a.Wrong) > 0:
+			case len(a.Strays) == 0:
 				right++
+			case strays == maxStrays(times):
+				t.Fatalf("strayed %d times in %d runs: that is no chance", strays+1, runs+1)
+			default:
+				strays++
 			}
 		}
 		allowed := sampleWall
@@ -61,13 +70,18 @@ func TestTruth(t *testing.T) {
 		if longest > allowed {
 			t.Logf("took %.1f s, more than the %s it may take on an idle machine", longest.Seconds(), allowed)
 		}
-		fmt.Fprintf(w, "%s\t%d/%d\t%.1f\t%.1f\n", s.Name, right, times, sum.Seconds()/float64(times), longest.Seconds())
+		fmt.Fprintf(w, "%s\t%d/%d\t%d\t%.1f\t%.1f\n", s.Name, right, runs, strays, sum.Seconds()/float64(runs), longest.Seconds())
 	})
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("verdicts against the truth\n%s", table.String())
 }
+
+// maxStrays is how often a sample that draws lots may stray in so many runs; each
+// stray is run once more. At 1 in 100, the most that docs/simulation.md allows, it is
+// exceeded in 1 of 10,000 for one run and in 2 of 10,000 for ten.
+func maxStrays(runs int) int { return 1 + runs/10 }
 
 // demoSamples are the repositories of "triagebot demo", which are samples too.
 func demoSamples(t *testing.T) []Sample {
@@ -104,8 +118,8 @@ func buildBinary(t *testing.T) string {
 	return binary
 }
 
-// measureOnce builds the sample afresh, measures it and returns what is wrong.
-func measureOnce(t *testing.T, binary string, s Sample) (time.Duration, []string) {
+// measureOnce builds the sample afresh, measures it and compares the report.
+func measureOnce(t *testing.T, binary string, s Sample) (time.Duration, Answer) {
 	t.Helper()
 	parent := *keep
 	if parent == "" {
@@ -123,7 +137,7 @@ func measureOnce(t *testing.T, binary string, s Sample) (time.Duration, []string
 	}
 	report, wall, err := s.Measure(ctx, binary, r, filepath.Join(dir, "out"))
 	if err != nil {
-		return wall, []string{err.Error()}
+		return wall, Answer{Wrong: []string{err.Error()}}
 	}
 	return wall, s.Check(report, r)
 }
