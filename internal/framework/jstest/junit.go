@@ -100,6 +100,9 @@ func addCase(d Dialect, o Options, found *collector, suites []xml.StartElement, 
 	if len(faults) == 0 {
 		return
 	}
+	if d.Package == "jest" { // jest-junit puts a space before a test that is in no describe
+		c.Name = strings.TrimPrefix(c.Name, " ")
+	}
 	names := []string{c.Name}
 	if d.Package == "" { // node:test nests its suites and names each by one level
 		names = names[:0]

@@ -289,3 +289,17 @@ func TestAStackNamesTheFileOfATestThatHasNone(t *testing.T) {
 		}
 	}
 }
+
+// jest-junit writes "{classname} {title}", also where there is no describe.
+func TestATestInNoDescribeIsNamedWithoutTheSpaceOfJestJUnit(t *testing.T) {
+	t.Parallel()
+	const report = `<testsuites><testsuite name="undefined"><testcase classname=" has a footer" name=" has a footer"><failure>Error: bad
+    at Object.it (/w/r/test/outbox.test.ts:3:3)</failure></testcase></testsuite></testsuites>`
+	fs, err := jest.ReadJUnit(strings.NewReader(report), jstest.Options{Root: "/w/r", Exists: func(file string) bool { return file == "test/outbox.test.ts" }})
+	if err != nil || len(fs) != 1 {
+		t.Fatal(fs, err)
+	}
+	if got := fs[0].Target; got.Test != "has a footer" || got.Package != "test/outbox.test.ts" {
+		t.Errorf("got %q in %q", got.Test, got.Package)
+	}
+}
