@@ -139,7 +139,7 @@ func sources(framework string) []string {
 var installed = []string{":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.venv/**", ":(exclude,glob)**/venv/**", ":(exclude,glob)**/vendor/**"}
 
 // reads are those of the names that the code of head reads as a variable: behind
-// "env.", or in quotes, or taken out of process.env.
+// "env.", or in quotes, or taken out of process.env, or as a field of settings.
 func (s *session) reads(ctx context.Context, su *suite, names, own []string) ([]string, error) {
 	public := slices.DeleteFunc(slices.Clone(names), proc.Denied)
 	private := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !proc.Denied(name) })
@@ -163,7 +163,8 @@ func (s *session) reads(ctx context.Context, su *suite, names, own []string) ([]
 			return nil, errors.New("git grep was too slow, or failed: " + lastLine(string(r.Output)))
 		}
 	}
-	return slices.DeleteFunc(kept(names, nil), func(name string) bool { return !found.seen[name] }), nil
+	settings, err := s.inSettings(ctx, su, names)
+	return slices.DeleteFunc(kept(names, nil), func(name string) bool { return !found.seen[name] && !slices.Contains(settings, name) }), err
 }
 
 // wordSet remembers the words of what is written, each line of which ends in one
