@@ -320,7 +320,7 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	if d.Package != "" {
 		c.Argv = append(append(c.Argv, p.Args...), r.Args...)
 	}
-	if r.Scope == triage.InSuite && r.WithFiles == nil && r.Target.Package != "" {
+	if r.Scope == triage.InSuite && r.WithFiles == nil {
 		c.Argv = append(c.Argv, p.Chosen...)
 	}
 	return c

@@ -64,6 +64,10 @@ func TestTheSuiteAroundATestIsWhatItsCommandChooses(t *testing.T) {
 	if got := strings.Join(p.Command(spec).Argv, " "); !strings.HasSuffix(got, " src/a.js") {
 		t.Errorf("the command is %s", got)
 	}
+	spec.Target = triage.Target{} // the reds are looked for: no test is known yet
+	if got := strings.Join(p.Command(spec).Argv, " "); !strings.HasSuffix(got, " src/a.js") {
+		t.Errorf("the whole suite is %s", got)
+	}
 	spec.WithFiles = []string{"b.js"}
 	if got := strings.Join(p.Command(spec).Argv, " "); strings.Contains(got, "src/a.js") {
 		t.Errorf("after one file the command is %s", got)
