@@ -109,7 +109,7 @@ func (s *session) locate(ctx context.Context, fs []triage.Failure) ([]triage.Fai
 		switch j, script := s.of(f.Target).lang.(*scriptLanguage); {
 		case f.Target.Package != "" || f.Target.Test == "":
 		case script:
-			found, err = s.inFiles(f, files[j.leaf(f.Target.Test)])
+			found = s.inFiles(f, files[j.leaf(f.Target.Test)])
 		default:
 			found, err = s.resolve(ctx, found)
 		}
@@ -138,8 +138,9 @@ func (s *session) filesOf(ctx context.Context, fs []triage.Failure) (map[string]
 }
 
 // inFiles is a failure in each of the files that it may be in: the one that its
-// stack shows, else those of the suite whose folder the report lies in, else all.
-func (s *session) inFiles(f triage.Failure, files []string) ([]triage.Failure, error) {
+// stack shows, else those of the suite whose folder the report lies in, else all. The
+// failure stays without a file when none has its title.
+func (s *session) inFiles(f triage.Failure, files []string) []triage.Failure {
 	if at := f.Location.File; fileIn(s.ws.Tree(triage.Head).Dir)(at) && (len(files) == 0 || slices.Contains(files, at)) {
 		files = []string{at}
 	}
@@ -158,13 +159,14 @@ func (s *session) inFiles(f triage.Failure, files []string) ([]triage.Failure, e
 	if len(own) > 0 && s.of(f.Target) != s.suites[first] { // the first is taken where nothing tells
 		all = own
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("reading failures: no test file on head has %q: name it with --test as %s", f.Target.Test, forms[f.Target.Framework])
+	if len(all) == 0 { // a made title, as of it.each: no trial selects it, and the other reds are judged
+		s.warnings = append(s.warnings, fmt.Sprintf("a report names no file for %q, and no test file on head has that title: name it with --test as %s, or let the report have the file (for jest-junit: addFileAttribute)", f.Target.Test, forms[f.Target.Framework]))
+		return []triage.Failure{f}
 	}
 	if len(all) > 1 {
 		s.warnings = append(s.warnings, fmt.Sprintf("a report names no file for %q, and %s and %d more may have it: all are run", f.Target.Test, all[0].Target.Package, len(all)-1))
 	}
-	return all, nil
+	return all
 }
 
 // resolve completes failures, each by its own suite.

@@ -281,7 +281,7 @@ func linksOf(home string) []string {
 }
 
 // Command is the process of one trial; its Argv is empty when the tree does not
-// have the file.
+// have the file, or the file is not known: a name alone is no test's.
 func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	c := triage.Command{Dir: r.Prepared.Dir, Env: append(append([]string{}, p.Env...), r.Prepared.Env...)}
 	if c.Dir == "" {
@@ -291,7 +291,7 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 		c.Argv = p.SuiteCommand
 		return c
 	}
-	if r.Prepared.Bin == "" {
+	if r.Prepared.Bin == "" || r.Target.Package == "" && !r.Target.IsCommand() {
 		return c
 	}
 	out := lookup(r.Prepared.Env, envOut)

@@ -269,6 +269,9 @@ func TestPrepareAndCommand(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out, "fence.cjs")); err != nil {
 		t.Error(err)
 	}
+	if c := p.Command(arrows, triage.RunSpec{Prepared: ready, Tree: tree, Target: triage.Target{Test: "x"}}); len(c.Argv) > 0 {
+		t.Errorf("a name without a file is run: %q", c.Argv)
+	}
 }
 
 func TestDetect(t *testing.T) {
