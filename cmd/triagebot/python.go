@@ -21,6 +21,8 @@ type pythonLanguage struct {
 	pytest.Adapter
 	// direct is set when the suite's command is pytest's own.
 	direct bool
+	// line is the command that runs pytest, which a script may have.
+	line []string
 	// callers are the variables of our own environment.
 	callers []string
 	// base is how base's own files run pytest, when that is another way; baseTree is
@@ -59,7 +61,7 @@ var pythonVariables = []string{"PYTHONPATH", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"}
 
 func (p *pythonLanguage) configure(top string, su *suite) error {
 	a, direct := pytest.ParseCommand(su.Command)
-	p.direct = direct
+	p.direct, p.line = direct, su.Command
 	return p.adopt(a, top, su)
 }
 
@@ -138,10 +140,41 @@ func (p *pythonLanguage) command(ctx context.Context, s *session, su *suite) ([]
 		return s.ownCommand(ctx, su, pytest.Name)
 	}
 	report := filepath.Join(s.dir, "suite-"+fileName(su.Name)+".xml")
-	c := triage.Command{Dir: s.commandDir(su), Argv: su.Command, Env: slices.Concat(p.callers, []string{
+	argv, active, err := p.active(ctx, s, su)
+	if err != nil {
+		return nil, err
+	}
+	c := triage.Command{Dir: s.commandDir(su), Argv: argv, Env: slices.Concat(p.callers, active, []string{
 		"PYTHONDONTWRITEBYTECODE=1", "PYTEST_ADDOPTS=" + strings.TrimSpace("--junitxml="+shellWord(report)+" "+p.addOpts()),
 	})}
 	return []suiteCommand{{Command: c, report: report}}, nil
+}
+
+// active is the suite's command with the checkout's environment, which trials take
+// too: a program of it that head's tree does not have is named where it is, and the
+// tools that keep environments are told of it. The variables make head's own files
+// those that are loaded.
+func (p *pythonLanguage) active(ctx context.Context, s *session, su *suite) (argv, env []string, err error) {
+	head, dir := s.ws.Tree(triage.Head).Dir, s.commandDir(su)
+	if own, err := pytest.VenvOf(dir, head); p.Shared == "" || own != "" || err != nil {
+		return su.Command, nil, nil // the tree's own, or none
+	}
+	argv, env = slices.Clone(su.Command), pytest.Active(p.line, p.Shared)
+	named := false
+	for i, w := range argv {
+		there := filepath.Join(s.ws.Top(), filepath.FromSlash(s.commandBelow(su)), filepath.FromSlash(w))
+		if p.direct && strings.Contains(w, "/") && !filepath.IsAbs(w) && filepath.Dir(there) == filepath.Dir(p.Shared) && !isFile(filepath.Join(dir, w)) && isFile(there) {
+			argv[i], named = there, true
+		}
+	}
+	if !named && env == nil {
+		return argv, nil, nil
+	}
+	prepared, err := p.Prepare(ctx, s.exec(su), triage.BuildSpec{Tree: head, Out: filepath.Join(s.dir, "suite-"+fileName(su.Name))})
+	if err != nil {
+		return nil, nil, err
+	}
+	return argv, append(env, "PYTHONPATH="+lastOf(prepared.Env, "PYTHONPATH")), nil
 }
 
 // addOpts are the caller's options of pytest, and those of the command itself.

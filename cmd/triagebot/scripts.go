@@ -146,6 +146,7 @@ func (p *pythonLanguage) readScripts(head, base, from string, su *suite) []strin
 	s, ok := pytest.ResolveIn(treeFS(head), su.dir(), from, su.Command)
 	var doubts []string
 	if ok {
+		p.line = strings.Fields(s.Line)
 		if err := p.adopt(s.Adapter, p.Checkout, su); err != nil {
 			s.Doubts = append(s.Doubts, err.Error())
 		}

@@ -69,6 +69,22 @@ func Kept(ctx context.Context, exec triage.Exec, dirs ...string) string {
 	return ""
 }
 
+// Active are the variables by which "uv run", "poetry run", "pdm run" and "pipenv run"
+// take the environment of this interpreter as it is. By themselves they make one for
+// the directory that they are started in, without what was added to the project's
+// own, or without any package. They are nil for a command that runs none of these
+// tools, and for an interpreter without an environment.
+func Active(command []string, python string) []string {
+	venv := filepath.Dir(filepath.Dir(python))
+	at := slices.IndexFunc(command, func(w string) bool {
+		return slices.ContainsFunc(keepers, func(k keeper) bool { return filepath.Base(w) == k.tool })
+	})
+	if at < 0 || !slices.Contains(command[at:], "run") || !isThere(filepath.Join(venv, "pyvenv.cfg")) {
+		return nil
+	}
+	return []string{"VIRTUAL_ENV=" + venv, "UV_PROJECT_ENVIRONMENT=" + venv, "UV_NO_SYNC=1"}
+}
+
 func (k keeper) python(ctx context.Context, exec triage.Exec, dir string) string {
 	var answers []string
 	if k.told != nil {
