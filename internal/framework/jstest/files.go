@@ -135,3 +135,23 @@ func source(tree, file string) string {
 func Mentions(tree, file, text string) bool {
 	return text != "" && strings.Contains(source(tree, file), strings.ReplaceAll(text, `\`, ""))
 }
+
+// globsSince is the first major version of Node whose own runner takes patterns; before,
+// a shell spells them out.
+const globsSince = 21
+
+// spelt are words that choose files, with the files of a directory in place of patterns.
+func spelt(words []string, dir string, major int) []string {
+	if major >= globsSince {
+		return words
+	}
+	var out []string
+	for _, w := range words {
+		files, err := fs.Glob(os.DirFS(dir), path.Clean(w))
+		if err != nil || len(files) == 0 {
+			files = []string{w}
+		}
+		out = append(out, files...)
+	}
+	return out
+}

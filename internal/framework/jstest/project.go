@@ -320,8 +320,12 @@ func (p Project) Command(d Dialect, r triage.RunSpec) triage.Command {
 	if d.Package != "" {
 		c.Argv = append(append(c.Argv, p.Args...), r.Args...)
 	}
-	if r.Scope == triage.InSuite && r.WithFiles == nil {
+	switch {
+	case r.Scope != triage.InSuite || r.WithFiles != nil:
+	case d.Package != "":
 		c.Argv = append(c.Argv, p.Chosen...)
+	case r.Target.Package == "": // by itself Node finds no TypeScript
+		c.Argv = append(c.Argv, spelt(p.Chosen, c.Dir, t.Major)...)
 	}
 	return c
 }

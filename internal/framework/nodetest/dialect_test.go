@@ -1,6 +1,9 @@
 package nodetest
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +28,23 @@ func TestArguments(t *testing.T) {
 	} {
 		if d := cmp.Diff(c.want, arguments(c.t)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
+		}
+	}
+}
+
+func TestTheRedsAreLookedForInTheFilesOfTheCommand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a.test.ts", "b.test.ts"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for major, want := range map[string]string{"20": "a.test.ts b.test.ts more none/*.ts", "22": "*.test.ts more none/*.ts"} {
+		p, ok := ParseCommand(strings.Fields("node --import tsx --test --test-reporter spec --test-only *.test.ts more none/*.ts"))
+		spec := triage.RunSpec{Prepared: triage.Prepared{Bin: "node", Dir: dir, Env: []string{"TRIAGEBOT_JS_NODE=" + major}}, Scope: triage.InSuite}
+		if got := strings.Join(Adapter(p).Command(spec).Argv, " "); !ok || !strings.HasSuffix(got, "destination=stdout "+want) {
+			t.Errorf("Node %s: the command is %s", major, got)
 		}
 	}
 }
