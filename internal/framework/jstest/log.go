@@ -15,8 +15,9 @@ import (
 var (
 	reScript = regexp.MustCompile(`^[^\s"'<>|]+\.[cm]?[jt]sx?$`)
 	// reFail heads a file or a failure: " FAIL  |project| test/a.test.ts > d > t" of
-	// vitest, "FAIL test/a.test.js (5.1 s)" of jest.
-	reFail = regexp.MustCompile(`^\s*FAIL\s+(?:\|[^|]*\| |\([^)]*\) )?\s*([^\s>]+\.[cm]?[jt]sx?)(?: \([\d.]+ m?s\))?(?: > (.+?))?(?: \[ .* \])?\s*$`)
+	// vitest, "FAIL test/a.test.js (5.1 s)" of jest. With colours a project's name
+	// stands between spaces.
+	reFail = regexp.MustCompile(`^\s*FAIL\s+(?:\|[^|]*\| |\([^)]*\) |[^\s|(>]+(?: [^\s>]+)* {2})?\s*([^\s>]+\.[cm]?[jt]sx?)(?: \([\d.]+ m?s\))?(?: > (.+?))?(?: \[ .* \])?\s*$`)
 	// reBullet heads a failure of jest.
 	reBullet = regexp.MustCompile(`^  ● (.+)$`)
 	// reOrder is the seed as the frameworks print it.

@@ -303,3 +303,24 @@ func TestATestInNoDescribeIsNamedWithoutTheSpaceOfJestJUnit(t *testing.T) {
 		t.Errorf("got %q in %q", got.Test, got.Package)
 	}
 }
+
+// With colours jest and vitest put a project's name between spaces, without them in
+// brackets.
+func TestAProjectsNameIsNoneOfTheFile(t *testing.T) {
+	t.Parallel()
+	for log, want := range map[string]string{
+		"\x1b[0m\x1b[7m\x1b[1m\x1b[31m FAIL \x1b[39m\x1b[22m\x1b[27m\x1b[0m \x1b[0m\x1b[7m\x1b[37m beta \x1b[39m\x1b[27m\x1b[0m \x1b[2mtest/\x1b[22m\x1b[1ma.test.js\x1b[22m (\x1b[0m\x1b[1m\x1b[41m7.023 s\x1b[49m\x1b[22m\x1b[0m)\n\x1b[1m\x1b[31m  \x1b[1m● \x1b[22m\x1b[1mhas › a name\x1b[39m\x1b[22m\n\n    bad\n": "test/a.test.js has a name",
+		" FAIL   my project  test/a.test.js\n  ● has › a name\n\n    bad\n": "test/a.test.js has a name",
+		"FAIL (beta) test/a.test.js\n  ● has › a name\n\n    bad\n":         "test/a.test.js has a name",
+		"FAIL test/a.test.js\n  ● has › a name\n\n    bad\n":                "test/a.test.js has a name",
+	} {
+		fs, err := jest.ReadLog(strings.NewReader(log), jstest.Options{})
+		if err != nil || len(fs) != 1 || fs[0].Target.String() != want {
+			t.Errorf("%q: %v %v", log, fs, err)
+		}
+	}
+	fs, err := vitest.ReadLog(strings.NewReader(" FAIL   unit  test/a.test.ts > has > a name\nError: bad\n"), jstest.Options{})
+	if err != nil || len(fs) != 1 || fs[0].Target.Package != "test/a.test.ts" || fs[0].Target.Test != "has > a name" {
+		t.Error(fs, err)
+	}
+}
