@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"path"
 	"regexp"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/triagebot/triagebot/internal/framework/gotest"
 	"github.com/triagebot/triagebot/internal/framework/pytest"
-	"github.com/triagebot/triagebot/internal/proc"
-	"github.com/triagebot/triagebot/internal/triage"
 )
 
 const (
@@ -40,32 +37,33 @@ func (s *session) inSettings(ctx context.Context, su *suite, names []string) ([]
 	if len(names) == 0 {
 		return nil, nil
 	}
-	tree := s.ws.Tree(triage.Head).Dir
-	argv := slices.Concat([]string{"git", "grep", "-l", "-z", "-I", "-E", "--untracked", "-e", settingsMark(su.Framework), "--"}, sources(su.Framework), installed)
-	var list strings.Builder
-	r, err := proc.Run(ctx, proc.Spec{Dir: tree, Argv: argv, Env: su.env, Timeout: reachTimeout, Sink: &list})
-	if err != nil {
-		return nil, err
-	}
-	if r.Exit > 1 || r.TimedOut {
-		return nil, errors.New("git grep was too slow, or failed: " + lastLine(string(r.Output)))
-	}
-	paths := strings.FieldsFunc(list.String(), func(r rune) bool { return r == 0 })
-	files, found := treeFS(tree), map[string]bool{}
-	for _, p := range paths[:min(len(paths), maxSettings)] {
-		st, err := fs.Stat(files, path.Clean(p))
-		if err != nil || !st.Mode().IsRegular() || st.Size() > maxSettingsSize {
-			continue
+	found := map[string]bool{}
+	for _, tree := range s.trees() {
+		var list strings.Builder
+		if _, err := s.grep(ctx, su, tree, []string{"-l", "-z", "-e", settingsMark(su.Framework)}, sources(su.Framework), &list); err != nil {
+			return nil, err
 		}
-		text, err := fs.ReadFile(files, path.Clean(p))
-		if err != nil {
-			continue
-		}
-		for _, name := range asFields(string(text), names, foldOf(su.Framework)) {
-			found[name] = true
+		files, paths := treeFS(tree), strings.FieldsFunc(list.String(), func(r rune) bool { return r == 0 })
+		for _, p := range paths[:min(len(paths), maxSettings)] {
+			for _, name := range asFields(settingsText(files, path.Clean(p)), names, foldOf(su.Framework)) {
+				found[name] = true
+			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !found[name] }), nil
+}
+
+// settingsText is the text of a file, "" of one that cannot be read or is too large.
+func settingsText(files fs.FS, p string) string {
+	st, err := fs.Stat(files, p)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > maxSettingsSize {
+		return ""
+	}
+	text, err := fs.ReadFile(files, p)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 var (

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -12,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/framework/gotest"
-	"github.com/triagebot/triagebot/internal/framework/pytest"
 	"github.com/triagebot/triagebot/internal/proc"
 	"github.com/triagebot/triagebot/internal/triage"
 )
@@ -124,21 +122,7 @@ func ownFiles(su *suite, failures []triage.Failure) []string {
 	return files
 }
 
-// sources are the files that a framework's tests are made of.
-func sources(framework string) []string {
-	switch framework {
-	case gotest.Name:
-		return []string{"*.go"}
-	case pytest.Name:
-		return []string{"*.py", "*.toml", "*.ini", "*.cfg"}
-	}
-	return []string{"*.js", "*.mjs", "*.cjs", "*.jsx", "*.ts", "*.mts", "*.cts", "*.tsx", "*.vue", "*.svelte"}
-}
-
-// installed are where other people's code lies, for git not to look there.
-var installed = []string{":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.venv/**", ":(exclude,glob)**/venv/**", ":(exclude,glob)**/vendor/**"}
-
-// reads are those of the names that the code of head reads as a variable: behind
+// reads are those of the names that the code of either side reads as a variable: behind
 // "env.", or in quotes, or taken out of process.env, or as a field of settings.
 func (s *session) reads(ctx context.Context, su *suite, names, own []string) ([]string, error) {
 	public := slices.DeleteFunc(slices.Clone(names), proc.Denied)
@@ -149,18 +133,14 @@ func (s *session) reads(ctx context.Context, su *suite, names, own []string) ([]
 			continue
 		}
 		name := "(" + strings.Join(look.names, "|") + ")"
-		argv := slices.Concat([]string{
-			"git", "grep", "-o", "-h", "-I", "-E", "--untracked",
-			"-e", "(env\\.|[\"'`])" + name + "([^A-Za-z0-9_]|$)",
+		args := []string{
+			"-o", "-h", "-e", "(env\\.|[\"'`])" + name + "([^A-Za-z0-9_]|$)",
 			"-e", "\\{[^{}]{0,200}[^A-Za-z0-9_{}]" + name + "[^A-Za-z0-9_{}][^{}]{0,200}\\} *= *(process|import\\.meta)\\.env",
-			"--",
-		}, look.files, installed)
-		r, err := proc.Run(ctx, proc.Spec{Dir: s.ws.Tree(triage.Head).Dir, Argv: argv, Env: su.env, Timeout: reachTimeout, Sink: &found})
-		if err != nil {
-			return nil, err
 		}
-		if r.Exit > 1 || r.TimedOut {
-			return nil, errors.New("git grep was too slow, or failed: " + lastLine(string(r.Output)))
+		for _, tree := range s.trees() {
+			if _, err := s.grep(ctx, su, tree, args, look.files, &found); err != nil {
+				return nil, err
+			}
 		}
 	}
 	settings, err := s.inSettings(ctx, su, names)

@@ -125,6 +125,9 @@ func newRun(ctx context.Context, f *measureFlags, p *progress) (triage.Report, c
 	if err := sess.noteKept(ctx, c.failures); err != nil {
 		return none, noCfg, err
 	}
+	if err := sess.noteUnmade(ctx, c); err != nil {
+		return none, noCfg, err
+	}
 	header, err := sess.header(c)
 	if err != nil {
 		return none, noCfg, err
