@@ -25,7 +25,8 @@ const (
 // leftBehind are the names of what tools leave in a checkout and no test needs.
 var leftBehind = strings.Fields(`
 	__pycache__ *.pyc *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox .coverage .coverage.* coverage coverage.* htmlcov .nyc_output
-	.turbo .nx .cache .parcel-cache .eslintcache .stylelintcache *.tsbuildinfo test-results playwright-report *.log *.prof
+	.turbo .nx .cache .parcel-cache .eslintcache .stylelintcache *.tsbuildinfo *.log *.prof
+	reports test-reports test-results playwright-report allure-results allure-report tmp logs db.sqlite3
 	junit*.xml test.xml test.json report*.xml report*.json results*.xml results*.json triagebot-out .envrc .idea .vscode .vs .DS_Store *.swp *~`)
 
 // reLacks is in a message that says that something is not there.
