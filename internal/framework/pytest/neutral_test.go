@@ -78,11 +78,13 @@ func TestCoverageIsOff(t *testing.T) {
 
 func TestTimeoutOfAPluginHasTheTimeoutSignature(t *testing.T) {
 	has(t, "pytest_timeout")
-	dir := tree(t, map[string]string{"test_n.py": "import pytest, time\n@pytest.mark.timeout(0.2)\ndef test_slow(): time.sleep(30)\n"})
-	r, out := alone(t, dir, "test_slow", 0)
-	want := triage.Signature{Phase: triage.PhaseTimeout, Message: timeoutMessage, Func: "test_slow"}
-	if r.Outcome != triage.Timeout || r.Failure.Signature != want {
-		t.Errorf("%+v\n%s", r, out)
+	for _, method := range []string{"signal", "thread"} { // thread ends the process
+		dir := tree(t, map[string]string{"test_n.py": "import pytest, time\n@pytest.mark.timeout(0.2, method='" + method + "')\ndef test_slow(): time.sleep(30)\n"})
+		r, out := alone(t, dir, "test_slow", 0)
+		want := triage.Signature{Phase: triage.PhaseTimeout, Message: timeoutMessage, Func: "test_slow"}
+		if r.Outcome != triage.Timeout || r.Failure.Signature != want {
+			t.Errorf("%s: %+v\n%s", method, r, out)
+		}
 	}
 }
 

@@ -56,6 +56,9 @@ type logReader struct {
 	seed   int64
 	fatal  *block
 	inner  block
+	// root is pytest's rootdir, hang what a time limit of a plugin ended.
+	root string
+	hang *hang
 }
 
 // summaryLine is "FAILED tests/test_a.py::test_b - assert 1 == 2".
@@ -170,6 +173,7 @@ func (l *logReader) line(line []byte) {
 	case line[0] == 'I' && bytes.HasPrefix(line, []byte(internalMark)):
 		l.inner.add(bytes.TrimPrefix(bytes.TrimPrefix(line, []byte(internalMark)), []byte{' '}))
 	}
+	l.noteHang(line)
 	if l.fatal != nil && len(l.fatal.text) < maxText {
 		l.fatal.add(line)
 	}
@@ -265,7 +269,7 @@ func (l *logReader) flush() {
 	}
 	l.broken()
 	clear(l.blocks)
-	l.titles, l.summary, l.section, l.seed, l.fatal = nil, nil, inProgress, 0, nil
+	l.titles, l.summary, l.section, l.seed, l.fatal, l.root, l.hang = nil, nil, inProgress, 0, nil, "", nil
 	l.inner.text = nil
 }
 
@@ -277,6 +281,12 @@ func (l *logReader) add(f triage.Failure) {
 // broken tells of a process that ended itself, which no test is red for.
 func (l *logReader) broken() {
 	t := triage.Target{Suite: l.o.suite(), Framework: Name}
+	if l.hang != nil && len(l.summary) == 0 {
+		if f, ok := l.hung(); ok {
+			l.add(f)
+			return
+		}
+	}
 	switch {
 	case l.fatal != nil:
 		c := crash{phase: triage.PhasePanic, text: string(l.fatal.text)}

@@ -119,7 +119,7 @@ func (s *trialRun) died(t triage.Target, end triage.End) triage.Failure {
 	c := crash{phase: triage.PhaseExit, message: exitMessage, text: string(s.tail.text)}
 	fatal := bytes.LastIndex(s.tail.text, []byte(fatalMark))
 	switch {
-	case end.TimedOut:
+	case end.TimedOut, bytes.Contains(s.tail.text, []byte(hangMark)):
 		c.phase, c.message = triage.PhaseTimeout, timeoutMessage
 	case fatal >= 0: // a segmentation fault, as faulthandler tells it
 		line, _, _ := bytes.Cut(s.tail.text[fatal:], []byte{'\n'})
