@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/triagebot/triagebot/internal/triage"
@@ -117,6 +118,24 @@ func (a *arm) firstRed(ref triage.Signature) int {
 		}
 	}
 	return seq
+}
+
+// maxSaid is how much of a message a reason quotes, in letters.
+const maxSaid = 200
+
+// says quotes the first red trial, in the words of a reason: what is missing here is
+// often told there.
+func (a *arm) says() string {
+	for _, t := range a.counted {
+		if t.Outcome.Red() && t.Failure != nil && t.Failure.Message != "" {
+			line, _, _ := strings.Cut(strings.TrimSpace(t.Failure.Message), "\n")
+			if said := []rune(line); len(said) > maxSaid {
+				line = string(said[:maxSaid]) + "…"
+			}
+			return ": here it says " + strconv.Quote(line)
+		}
+	}
+	return ""
 }
 
 // dominant is the most frequent known signature of the red trials, the earliest

@@ -38,14 +38,14 @@ func (v *view) undecidable(p pair, says, settle string, why ...triage.Reason) de
 
 // sharedEnvironment: not the way CI did, so something is missing here.
 func (v *view) sharedEnvironment(p pair) decision {
-	return v.undecidable(p, ", but not the way CI did",
+	return v.undecidable(p, ", but not the way CI did"+p.head.says(),
 		"the services and settings that CI has", triage.ReasonEnvironment)
 }
 
 // otherEnvironment: neither side ever fails the way CI did, and both always in some
 // way: the pull request may have changed no more than the words of that.
 func (v *view) otherEnvironment(p pair) decision {
-	text := fmt.Sprintf("head fails %d of %d times and base %d of %d times, neither the way CI did", p.head.Red(), p.head.N(), p.base.Red(), p.base.N())
+	text := fmt.Sprintf("head fails %d of %d times and base %d of %d times, neither the way CI did%s", p.head.Red(), p.head.N(), p.base.Red(), p.base.N(), p.head.says())
 	d := v.inconclusive(bound(text), "the services, settings and variables that CI has", triage.ReasonEnvironment, triage.ReasonOtherOnBase)
 	d.verdict.Trial = p.head.firstRed(v.ref)
 	return d

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -228,5 +229,22 @@ func TestACommandThatFailsAlikeExcusesNothing(t *testing.T) {
 	_, v := Judge(DefaultPolicy(), *c)
 	if v.Class != triage.Inconclusive || !slices.Contains(v.Reasons, triage.ReasonEnvironment) || v.NotYours() {
 		t.Errorf("verdict %s %v, want inconclusive: environment", v.Class, v.Reasons)
+	}
+}
+
+func TestAMissingEnvironmentIsToldInItsOwnWords(t *testing.T) {
+	for name, c := range map[string]struct{ message, want string }{
+		"first line":     {"KeyError: 'APP_REGION'\n  more", `head 3/3 and base 3/3 fail alike, but not the way CI did: here it says "KeyError: 'APP_REGION'"`},
+		"a long one":     {strings.Repeat("é", 300), `head 3/3 and base 3/3 fail alike, but not the way CI did: here it says "` + strings.Repeat("é", 200) + `…"`},
+		"a hostile one":  {"a\x1b[2J\u202e", `head 3/3 and base 3/3 fail alike, but not the way CI did: here it says "a\x1b[2J\u202e"`},
+		"without a word": {"", `head 3/3 and base 3/3 fail alike, but not the way CI did`},
+	} {
+		s := scripted().plain("ooo", "ooo")
+		for i := range s.Trials {
+			s.Trials[i].Failure.Message = c.message
+		}
+		if _, v := Judge(DefaultPolicy(), *s); v.Bound.Text != c.want {
+			t.Errorf("%s: %q, want %q", name, v.Bound.Text, c.want)
+		}
 	}
 }
