@@ -50,7 +50,7 @@ func (a *actionRun) measure(ctx context.Context, mode string) error {
 	case err != nil:
 		return err
 	case !ok && end.code == exitOK:
-		a.annotate(gh.Notice, "The suite is green: nothing to triage.")
+		a.annotate(gh.Notice, "The suite is green here: nothing to triage. Of a run that was red, give the report (reports) or the log (logs).")
 		return a.finishGreen(ctx)
 	case !ok:
 		return end.failure()

@@ -80,9 +80,20 @@ func (s *session) findAll(ctx context.Context, f *measureFlags, c *collected, p 
 		c.add(fs)
 	}
 	if len(c.failures) == 0 {
-		return errGreen
+		return greenRun{s.unread()}
 	}
 	return nil
+}
+
+// unread are the warnings of a green run, with what it left out of scripts.
+func (s *session) unread() []string {
+	all := slices.Clone(s.warnings)
+	for _, su := range s.suites {
+		if su.unread != "" {
+			all = append(all, su.unread)
+		}
+	}
+	return all
 }
 
 // commandSeeds gives the failures that no output has a seed of the one that the

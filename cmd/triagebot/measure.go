@@ -26,6 +26,19 @@ import (
 // errGreen ends measure when the suite was run and nothing was red.
 var errGreen = errors.New("nothing is red")
 
+// greenRun is errGreen with what the run may have lacked.
+type greenRun struct{ warnings []string }
+
+func (greenRun) Error() string        { return errGreen.Error() }
+func (greenRun) Is(target error) bool { return target == errGreen }
+
+// warningsOf are those of a green run.
+func warningsOf(err error) []string {
+	var g greenRun
+	errors.As(err, &g)
+	return g.warnings
+}
+
 func newMeasure(s streams) *cobra.Command {
 	f := &measureFlags{}
 	c := &cobra.Command{
@@ -50,7 +63,10 @@ goes on from there.`,
 			f.command = args
 			err := runMeasure(c.Context(), f, s)
 			if errors.Is(err, errGreen) {
-				fmt.Fprintln(s.err, "The suite is green on head: nothing to triage.")
+				fmt.Fprintln(s.err, "The suite is green on head: nothing to triage. Of a run that was red elsewhere, give the report (--report) or the log (--log).")
+				for _, w := range warningsOf(err) {
+					fmt.Fprintln(s.err, "Warning: "+harmless(w))
+				}
 				return nil
 			}
 			return err

@@ -131,6 +131,9 @@ func (j *scriptLanguage) readScripts(head, base, from string, su *suite) []strin
 		j.base, j.baseTree = &p, base
 		doubts = append(doubts, su.sided(run.Script, run.String(), other.String()))
 	}
+	if run.Partly() && len(su.Command) == 0 {
+		su.unread = fmt.Sprintf("suite %s: %s of %s has words that only a shell knows, and was run without them: give it as the command, behind --", su.Name, run, run.Script)
+	}
 	j.run = run
 	j.project = j.of(su, run.Project(os.Getenv("NODE_OPTIONS")))
 	su.unlike = len(run.Doubts)+len(other.Doubts) > 0 || len(run.Before)+len(other.Before) > 0 && len(su.Setup) == 0

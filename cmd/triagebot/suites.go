@@ -30,6 +30,8 @@ type suite struct {
 	env []string
 	// doubts say what of its command or scripts trials cannot take over.
 	doubts []string
+	// unread says what of its script a run without a command leaves out; empty for nothing.
+	unread string
 	// unlike is set when what they cannot take over may decide a test.
 	unlike bool
 }

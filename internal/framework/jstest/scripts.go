@@ -37,6 +37,12 @@ type Run struct {
 	Also []Run
 }
 
+// shellWord stands for what only a shell knows.
+const shellWord = "$…"
+
+// Partly tells that only a shell knows some of the command.
+func (r Run) Partly() bool { return strings.Contains(r.Line, shellWord) }
+
 // Same tells that two runs give trials the same command.
 func (r Run) Same(o Run) bool { return r.alike(o) && slices.Equal(r.Chosen, o.Chosen) }
 
@@ -392,7 +398,7 @@ func (w *walker) builds(steps []shell.Step) []string {
 
 // hit is the framework's own command.
 func (w *walker) hit(words, rest []string, at place) Run {
-	run := Run{Dir: inDir(at.dir), Script: at.script, Line: short(strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, "$…")), Node: at.node, Files: at.files, Before: at.before, Doubts: slices.Clone(at.doubts)}
+	run := Run{Dir: inDir(at.dir), Script: at.script, Line: short(strings.ReplaceAll(strings.Join(words, " "), shell.Unknown, shellWord)), Node: at.node, Files: at.files, Before: at.before, Doubts: slices.Clone(at.doubts)}
 	args, unsure := w.r.args(rest)
 	for _, o := range unsure {
 		run.Doubts = append(run.Doubts, fmt.Sprintf("%s has the option %s, which trials leave out", w.r.word(), o))
