@@ -112,7 +112,7 @@ func (s *session) explain() *triage.Cause {
 	}
 	whole := s.wholeStretched(set)
 	cause := s.name(set, whole)
-	if cause.Kind == triage.CauseUnstable && whole == green {
+	if cause.Kind == triage.CauseUnstable && whole == green && s.control.Red == 0 { // one that is red without lag too is green by chance
 		cause.Deadline = true
 	}
 	if whole == green && (cause.Kind == triage.CauseRace || cause.Kind == triage.CauseFixedSleep) {

@@ -2,6 +2,7 @@ package lag
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -220,6 +221,41 @@ func TestUnstableRedClaimsNoSite(t *testing.T) {
 		if err != nil || c.Kind != triage.CauseUnstable || len(c.Sites) != 0 || c.Note == "" || res.Conclusive() {
 			t.Errorf("%s: cause %+v, error %v", name, c, err)
 		}
+	}
+}
+
+// A coin that was red under a plan by chance, and green once its timeouts were
+// longer, missed no deadline: it is red without lag as well.
+func TestARedThatComesWithoutLagTooIsNoDeadline(t *testing.T) {
+	coins := 0
+	for seed := range uint64(200) {
+		p := dispatch(t)
+		p.race(window{path: []int{2, 3}, ms: 2})
+		plan, first, ok := reveal(p)
+		if !ok {
+			t.Fatal("not revealed")
+		}
+		p.faults, p.flaky, p.rng = nil, 1.0/3, rand.New(rand.NewPCG(seed, 1))
+		without := 0
+		res, err := Explain(Input{Plan: plan, Red: first, Reference: wanted, Sites: p.siteMap()}, func(plan triage.LagPlan) (triage.Trial, error) {
+			trial, err := p.run(plan)
+			if plan.Name == "no-lag" && trial.Outcome.Red() {
+				without++
+			}
+			return trial, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if without > 0 && res.Cause.Kind == triage.CauseUnstable {
+			coins++
+			if res.Cause.Deadline {
+				t.Errorf("seed %d: red %d times without lag, and told to miss a deadline: %+v", seed, without, res.Cause)
+			}
+		}
+	}
+	if coins == 0 {
+		t.Error("no coin was red without lag")
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *session) classify(f finding) *triage.Cause {
 			return s.unstable(s.why("neither red nor green when timeouts are stretched"))
 		case got == green && clock == nil:
 			c := s.unstable(s.why("green with the timeouts stretched, yet no single timeout does it"))
-			c.Deadline = true
+			c.Deadline = s.control.Red == 0
 			return c
 		case got == green && s.usedUp(f, *clock):
 			return s.timeBudget(f, clock)
