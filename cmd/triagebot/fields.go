@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -12,11 +11,8 @@ import (
 	"github.com/triagebot/triagebot/internal/framework/pytest"
 )
 
-const (
-	// maxSettings bounds the files that are read for settings, and each of them in bytes.
-	maxSettings     = 100
-	maxSettingsSize = 1 << 20
-)
+// maxSettings bounds the files that are read for settings.
+const maxSettings = 100
 
 // settingsMark is in a file whose code reads the environment by the names of fields
 // or keys (pydantic, dynaconf, environ-config, typed-settings; envconfig, env, viper;
@@ -45,25 +41,12 @@ func (s *session) inSettings(ctx context.Context, su *suite, names []string) ([]
 		}
 		files, paths := treeFS(tree), strings.FieldsFunc(list.String(), func(r rune) bool { return r == 0 })
 		for _, p := range paths[:min(len(paths), maxSettings)] {
-			for _, name := range asFields(settingsText(files, path.Clean(p)), names, foldOf(su.Framework)) {
+			for _, name := range asFields(textOf(files, path.Clean(p)), names, foldOf(su.Framework)) {
 				found[name] = true
 			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !found[name] }), nil
-}
-
-// settingsText is the text of a file, "" of one that cannot be read or is too large.
-func settingsText(files fs.FS, p string) string {
-	st, err := fs.Stat(files, p)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxSettingsSize {
-		return ""
-	}
-	text, err := fs.ReadFile(files, p)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 
 	"github.com/triagebot/triagebot/internal/framework/gotest"
@@ -44,4 +45,21 @@ func (s *session) grep(ctx context.Context, su *suite, tree string, args, files 
 		return false, errors.New("git grep was too slow, or failed: " + lastLine(string(r.Output)))
 	}
 	return r.Exit == 0, nil
+}
+
+// maxTextOf bounds a file that is read whole, in bytes.
+const maxTextOf = 1 << 20
+
+// textOf is the text of a file of a tree, "" of one that cannot be read, is no regular
+// file, or is too large.
+func textOf(files fs.FS, name string) string {
+	st, err := fs.Stat(files, name)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > maxTextOf {
+		return ""
+	}
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }

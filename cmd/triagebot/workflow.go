@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -13,9 +12,6 @@ import (
 	"github.com/triagebot/triagebot/internal/framework/shell"
 	"github.com/triagebot/triagebot/internal/triage"
 )
-
-// maxWorkflow bounds what is read of a workflow file, in bytes.
-const maxWorkflow = 1 << 20
 
 // workflow is what a workflow file tells of variables. They are maps, or one
 // expression that nobody can read here.
@@ -134,14 +130,9 @@ func assigned(text string) []string {
 // commands and that are not in an environment with any of the values that stand there.
 func (s *session) keptByWorkflow(passed []string) (names []string, file string) {
 	file = os.Getenv(workflowVar)
-	files := treeFS(s.ws.Tree(triage.Head).Dir)
-	st, err := fs.Stat(files, file)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxWorkflow {
-		return nil, ""
-	}
-	text, err := fs.ReadFile(files, file)
+	text := textOf(treeFS(s.ws.Tree(triage.Head).Dir), file)
 	var w workflow
-	if err != nil || yaml.Unmarshal(text, &w) != nil {
+	if text == "" || yaml.Unmarshal([]byte(text), &w) != nil {
 		return nil, "" // GitHub ran it, but we cannot read it
 	}
 	for name, values := range w.variables(os.Getenv(jobVar)) {
